@@ -168,6 +168,10 @@ Json suites_json(const gate::CellVerdict& cell) {
 }
 } // namespace
 
+std::string openly_text(const gate::Verdict& verdict) {
+  return verdict.openly.empty() ? std::string() : fmt::format(" (openly {})", text::join(verdict.openly, ", "));
+}
+
 Json verdict_json(const gate::Verdict& verdict) {
   Json cells = Json::array();
   for (const auto& c : verdict.cells)
@@ -185,7 +189,7 @@ Json verdict_json(const gate::Verdict& verdict) {
   return {{"verdict", gate::to_string(verdict.verdict)},
           {"would_hold", verdict.would_hold},
           {"mode", verdict.mode == gate::Mode::enforce ? "enforce" : "report_only"},
-          {"policy", {{"name", verdict.policy}, {"digest", verdict.policy_digest}}},
+          {"policy", {{"name", verdict.policy}, {"digest", verdict.policy_digest}, {"openly", verdict.openly}}},
           {"cells", cells}};
 }
 

@@ -43,6 +43,8 @@ struct Held {
 };
 std::string held_text(const Context& context, const Arguments& arguments, const Held& held);
 
+/// " (openly nothing_expected, unsigned)": what the policy says that it lacks; empty if nothing.
+std::string openly_text(const gate::Verdict& verdict);
 /// verdict, would_hold, mode, policy, cells: [{cell: {platform, family, python, framework}, set, verdict, waived,
 /// reasons, suites: [{suite, state, job}], evidence, untested, failed}]
 Json verdict_json(const gate::Verdict& verdict);

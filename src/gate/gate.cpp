@@ -333,6 +333,7 @@ Verdict judge(const Policy& policy, const Case& input) {
   Verdict verdict;
   verdict.policy = policy.name;
   verdict.policy_digest = policy.digest;
+  verdict.openly = policy.openly.words();
   verdict.mode = policy.mode;
   auto allied = allied_files(input);
   Judging judging{policy, input, allied};

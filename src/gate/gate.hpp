@@ -98,8 +98,9 @@ struct Verdict {
   bool would_hold = false;
   std::string policy, policy_digest;
   Mode mode = Mode::enforce;
-  std::vector<CellVerdict> cells; ///< in order of the subjects, then platform, family, python, framework
-  Findings notes = {};            ///< G030: a machine that is suspect; G031: an attempt from the future
+  std::vector<std::string> openly = {}; ///< what the policy says that it lacks
+  std::vector<CellVerdict> cells;       ///< in order of the subjects, then platform, family, python, framework
+  Findings notes = {};                  ///< G030: a machine that is suspect; G031: an attempt from the future
 };
 
 /// A cell is ready if every suite that the policy requires for it has passed, within the policy's maximum age, on

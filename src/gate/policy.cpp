@@ -20,6 +20,8 @@ namespace {
 constexpr std::int64_t k_second_us = 1'000'000, k_minute_us = 60 * k_second_us, k_hour_us = 60 * k_minute_us,
                        k_day_us = 24 * k_hour_us;
 constexpr std::int64_t k_age_max_us = 3650 * k_day_us; // ten years: more is a typo
+constexpr const char* k_unsigned = "unsigned";
+constexpr const char* k_nothing_expected = "nothing_expected";
 constexpr const char* k_hint = "docs/formats/policy.md lists every key of a policy";
 
 bool is_pattern(std::string_view value) {
@@ -281,6 +283,24 @@ Result<void> read_empty_extras(TomlTable& root, Policy& policy) {
   return {};
 }
 
+/// What is said openly must be so.
+Result<void> read_openly(TomlTable& root, Policy& policy) {
+  std::vector<std::string> words;
+  TRY_DO(root.texts("openly", words));
+  for (const auto& word : words) {
+    if (word != k_unsigned && word != k_nothing_expected)
+      return root.error("openly", fmt::format("\"{}\" is neither {} nor {}", word, k_unsigned, k_nothing_expected));
+    (word == k_unsigned ? policy.openly.is_unsigned : policy.openly.expects_nothing) = true;
+  }
+  bool has_signer =
+      std::any_of(policy.signers.begin(), policy.signers.end(), [](const Signer& s) { return s.evidence; });
+  if (policy.openly.is_unsigned && has_signer)
+    return root.error("openly", "says unsigned, and a [[signer]] signs evidence");
+  if (policy.openly.expects_nothing && !policy.expectation.platforms.empty())
+    return root.error("openly", "says nothing_expected, and [expect] expects something");
+  return {};
+}
+
 Result<Policy> read_policy(TomlTable root, const std::string& file) {
   Policy policy;
   policy.file = file;
@@ -297,6 +317,7 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
   TRY_DO(read_empty_extras(root, policy));
   TRY_DO(read_machines(root, policy));
   TRY_DO(read_signers(root, policy));
+  TRY_DO(read_openly(root, policy)); // after [expect] and the signers
   TRY_DO(root.tables("require", [&](TomlTable& t) { return read_requirement(t, policy.requirements.emplace_back()); }));
   TRY_DO(read_derived(root, policy));
   TRY_DO(read_suites(root, policy)); // after what requires them
@@ -309,6 +330,13 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
 }
 
 } // namespace
+
+std::vector<std::string> Openly::words() const {
+  std::vector<std::string> words;
+  if (expects_nothing) words.emplace_back(k_nothing_expected);
+  if (is_unsigned) words.emplace_back(k_unsigned);
+  return words;
+}
 
 Result<Policy> parse_policy(std::string_view text, const std::string& file) {
   TRY(auto root, TomlTable::parse(text, file, "G001", "G002", k_hint));

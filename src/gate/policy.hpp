@@ -89,6 +89,13 @@ struct Expectation {
   std::vector<std::string> families, pythons, projects;
 };
 
+/// What a policy that protects a channel must have, unless it says openly that it does not: `openly = ["unsigned"]`.
+struct Openly {
+  bool is_unsigned = false;               ///< "unsigned": results count without a signature
+  bool expects_nothing = false;           ///< "nothing_expected": a family whose job never ran is missed by nobody
+  std::vector<std::string> words() const; ///< as the policy has them
+};
+
 struct Policy {
   std::string name, file, digest; ///< digest: sha256 of canonical_json(), so that comments and file names do not count
   Mode mode = Mode::enforce;
@@ -110,6 +117,7 @@ struct Policy {
   Patience patience = {};
   std::vector<Requirement> requirements;
   Expectation expectation;
+  Openly openly = {};
   std::vector<EmptyExtra> empty_extras; ///< sorted
   std::vector<FamilyFact> families;     ///< the first one that covers a cell applies
 };

@@ -30,6 +30,27 @@ std::string lack_of(const gate::Policy& policy, const std::string& demand) {
 }
 } // namespace
 
+Result<void> check_openness(const gate::Policy& policy) {
+  const auto& openly = policy.openly;
+  std::vector<std::string> details, words;
+  if (policy.expectation.platforms.empty() && !openly.expects_nothing) {
+    details.push_back("no [expect]: a family whose job never ran would be missed by nobody");
+    words.push_back("\"nothing_expected\"");
+  }
+  if (!has_signer(policy, &gate::Signer::evidence) && !openly.is_unsigned) {
+    details.push_back("no [[signer]] of evidence: whoever may write results may open the gate");
+    words.push_back("\"unsigned\"");
+  }
+  if (details.empty()) return {};
+  return fail(
+      Error::of(ErrorKind::held, "O045",
+                fmt::format("policy {} leaves open what a protected channel should have", policy.name))
+          .with_details(std::move(details))
+          .with_hint(fmt::format("nothing was changed; add it to the policy (docs/formats/policy.md), or say so "
+                                 "there: openly = [{}]",
+                                 text::join(words, ", "))));
+}
+
 Result<void> check_demands(const gate::Policy& policy, const std::vector<std::string>& demands) {
   for (const auto& demand : demands) {
     if (std::find(k_demands.begin(), k_demands.end(), demand) == k_demands.end())

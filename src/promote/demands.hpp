@@ -10,6 +10,10 @@ namespace quarry::promote {
 /// waivers, count only with the signature of a key that is not revoked.
 extern const std::vector<std::string> k_demands;
 
+/// A policy that protects a channel has an [expect] and a signer of evidence whose key is not revoked, or says openly
+/// that it does not: held O045.
+Result<void> check_openness(const gate::Policy& policy);
+
 /// held O030 for the first of these words that the policy does not meet; invalid_argument C006 for another word.
 Result<void> check_demands(const gate::Policy& policy, const std::vector<std::string>& demands);
 

@@ -1,5 +1,6 @@
 #include "promote/demands.hpp"
 
+#include "digest/ed25519.hpp"
 #include "gate/testing/policies.hpp"
 #include <gmock/gmock.h>
 
@@ -19,6 +20,48 @@ TEST(Demands, ExpectAsksForFamilies) {
   ASSERT_FALSE(lacks);
   EXPECT_EQ(lacks.error().code, "O030");
   EXPECT_THAT(lacks.error().message, ::testing::HasSubstr("families in [expect]"));
+}
+
+TEST(Demands, WhatIsLeftOpenIsSaid) {
+  auto key = Ed25519PrivateKey::create()->public_key().base64();
+  auto signer = [&](const char* more) {
+    return "[[signer]]\nname = \"ci\"\nkey = \"" + key + "\"\nsigns = [\"evidence\"]\n" + more;
+  };
+  const std::string expect = "[expect]\nplatforms = [\"linux\"]\nprojects = [\"rocm\"]\n", unsaid;
+  struct Case {
+    std::string openly, tables;
+    std::vector<const char*> left_open;
+  };
+  const Case cases[] = {{unsaid, unsaid, {"no [expect]", "no [[signer]]"}},
+                        {unsaid, expect, {"no [[signer]]"}},
+                        {unsaid, signer(""), {"no [expect]"}},
+                        {unsaid, expect + signer("revoked = \"leaked\"\n"), {"no [[signer]]"}},
+                        {unsaid, expect + signer(""), {}},
+                        {"openly = [\"unsigned\"]\n", expect, {}},
+                        {"openly = [\"unsigned\"]\n", unsaid, {"no [expect]"}},
+                        {"openly = [\"nothing_expected\"]\n", signer(""), {}},
+                        {"openly = [\"nothing_expected\", \"unsigned\"]\n", unsaid, {}}};
+  for (const auto& one : cases) {
+    auto policy = gate::testing::parsed_policy(one.openly + one.tables + k_require);
+    auto done = check_openness(policy);
+    EXPECT_EQ(done.has_value(), one.left_open.empty()) << one.openly << one.tables;
+    if (done) continue;
+    EXPECT_EQ(done.error().code, "O045");
+    ASSERT_EQ(done.error().details.size(), one.left_open.size());
+    for (std::size_t i = 0; i < one.left_open.size(); ++i)
+      EXPECT_THAT(done.error().details[i], ::testing::StartsWith(one.left_open[i]));
+    EXPECT_THAT(done.error().hint, ::testing::HasSubstr("openly = ["));
+  }
+  for (const auto& [openly, tables] :
+       {std::pair("openly = [\"unsigned\"]\n", signer("")), std::pair("openly = [\"nothing_expected\"]\n", expect),
+        std::pair("openly = [\"Unsigned\"]\n", unsaid)}) {
+    auto parsed = gate::parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"1d\"\n" +
+                                         std::string(openly) + tables + k_require,
+                                     "p.toml");
+    ASSERT_FALSE(parsed) << openly << tables;
+    EXPECT_EQ(parsed.error().code, "G002");
+    EXPECT_THAT(parsed.error().message, ::testing::HasSubstr("openly"));
+  }
 }
 
 } // namespace

@@ -107,6 +107,21 @@ def test_a_policy_that_only_reports_protects_nothing(line, report_only_policy):
     refused("O015", 2, "channel", "protect", "stable", "--policy", "demo", "--reason", " ", "--store", f"file:{line.store}")
 
 
+def test_what_a_policy_leaves_open_it_says(line, tmp_path):
+    silent = tmp_path / "silent.toml"
+    silent.write_text("".join(row for row in POLICY.splitlines(keepends=True) if not row.startswith("openly")))
+    said = refused("O045", 10, "channel", "protect", "stable", "--policy", silent, "--reason", "x", "--store", f"file:{line.store}").err
+    assert "no [expect]" in said and "no [[signer]]" in said and 'openly = ["nothing_expected", "unsigned"]' in said
+    assert not (line.store / "channels/stable.json").exists()
+    line.protect()
+    shown = quarry("status", "--store", f"file:{line.store}")
+    assert "protected by own (openly nothing_expected, unsigned)" in shown.out, shown.out + shown.err
+    gate = line("gate", "--from", "run:1", "--to", "stable", code=10)
+    assert gate.json["policy"]["openly"] == ["nothing_expected", "unsigned"] and "policy own (openly" in gate.err
+    for name in ("default", "demo"):
+        assert good("channel", "protect", "other", "--policy", name, "--reason", "x", "--store", f"file:{line.store}").code == 0
+
+
 def test_unprotect_is_in_the_ledger(line, packages):
     line.protect()
     done = line("channel", "unprotect", "stable", "--reason", "rehearsal is over").json
@@ -231,7 +246,7 @@ def test_a_rollback_does_not_bring_back_what_was_never_judged(line, packages, ne
 
 def test_a_family_that_nobody_built_is_missed(line, tmp_path):
     expecting = tmp_path / "expecting.toml"
-    expecting.write_text(POLICY.replace("[[require]]", '[expect]\nplatforms = ["linux"]\nfamilies = ["gfx103X-dgpu", "gfx1151"]\n[[require]]', 1))
+    expecting.write_text(POLICY.replace('"nothing_expected", ', "").replace("[[require]]", '[expect]\nplatforms = ["linux"]\nfamilies = ["gfx103X-dgpu", "gfx1151"]\n[[require]]', 1))
     line.protect(expecting)
     run_1 = next(s["set"] for s in line("set", "list").json["sets"] if s["run_id"] == "1")
     line("waive", "--to", "stable", "--set", f"set:{run_1}", "--reason", "x", "--approver", "lead", "--expires", "1h")

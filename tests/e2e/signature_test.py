@@ -53,7 +53,7 @@ def keys(tmp_path) -> tuple[dict, dict]:
 
 def with_signers(place: Path, *signers: str) -> Path:
     policy = place / "signed.toml"
-    policy.write_text(POLICY + "".join(signers))
+    policy.write_text(smoke_policy("signed", "rocm-sdk", "".join(signers)))
     return policy
 
 

@@ -41,6 +41,7 @@ Result<int> run_protect(Context& context, const Arguments& arguments) {
   TRY(auto author, author_of(context, arguments));
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
   TRY_DO(promote::check_demands(policy, arguments.list("--demand")));
+  TRY_DO(promote::check_openness(policy));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto guarded, promote::protect(*store, arguments.operands.at(0), policy, author));
   context.out.data(fmt::format("{}   {}  by policy {} ({})\n", guarded.moved ? "protected" : "unchanged",
@@ -62,6 +63,8 @@ Command channel_protect_command() {
           "that does not exist is made, empty.\n\n"
           "Comments in the policy's file and its name do not count: two files that say the same have one digest. "
           "A program that does not know protection refuses to move the channel.\n\n"
+          "A policy without `[expect]`, or without a `[[signer]]` of evidence, is refused unless it says so openly "
+          "(`openly = [\"nothing_expected\", \"unsigned\"]`), which `gate` and `status` then show.\n\n"
           "`--demand` is for the rules of an organisation, whoever wrote the policy: `expect` (it says which "
           "families a release must bring), `evidence-signers` and `waiver-signers` (results or waivers count only with "
           "a signature).",
@@ -82,7 +85,9 @@ Command channel_protect_command() {
                     "nothing untested from now on"}},
       .exit_codes = {{2, "the policy only reports, or is not one"},
                      {7, "other writers kept moving the channel"},
-                     {10, "the policy lacks what --demand asks for, or wants the move signed"}},
+                     {10,
+                      "the policy leaves open what it does not say openly, lacks what --demand asks for, or wants the "
+                      "move signed"}},
       .schema = "quarry.channel-protect/1",
       .run = run_protect};
 }

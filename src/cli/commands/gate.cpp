@@ -115,6 +115,8 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
     auto of_channel = arguments; // what helps is for this channel
     of_channel.values["--to"] = {channel.channel};
     context.out.data(held_text(context, of_channel, {judged.policy, judged.verdict, judged.input.subjects}));
+    if (!judged.verdict.openly.empty())
+      context.out.note(fmt::format("policy {}{}", judged.policy.name, openly_text(judged.verdict)));
     if (key) TRY_DO(sign_verdict(context, *store, *key, judged));
     all.push_back(std::move(judged));
   }

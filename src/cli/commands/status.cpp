@@ -88,11 +88,12 @@ std::string status_text(const ChannelStatus& status) {
   const auto& record = status.record;
   auto ready = std::count_if(status.verdict.cells.begin(), status.verdict.cells.end(),
                              [](const auto& cell) { return cell.verdict == gate::Decision::ready; });
-  auto text = fmt::format("{}@{}   {}, {} of {} cells ready{}   {} by {} at {}\n", record.name, record.generation,
-                          record.guard.policy.empty() ? "not protected" : "protected by " + status.verdict.policy,
-                          ready, status.verdict.cells.size(),
-                          status.waived ? fmt::format(" ({} waived)", status.waived) : "", status.last.action,
-                          status.last.who.empty() ? "-" : status.last.who, short_time(status.last.when.text()));
+  auto text = fmt::format(
+      "{}@{}   {}, {} of {} cells ready{}   {} by {} at {}\n", record.name, record.generation,
+      record.guard.policy.empty() ? "not protected"
+                                  : "protected by " + status.verdict.policy + openly_text(status.verdict),
+      ready, status.verdict.cells.size(), status.waived ? fmt::format(" ({} waived)", status.waived) : "",
+      status.last.action, status.last.who.empty() ? "-" : status.last.who, short_time(status.last.when.text()));
   std::size_t shown = 0;
   auto troubled = status.troubled();
   for (const auto& [failing, cell] : troubled) {
