@@ -303,6 +303,17 @@ TEST_F(Attempts, AGpuIsProvenByTheMachineAndNotByAReport) {
   EXPECT_EQ(held.verdict, Decision::held);
   EXPECT_THAT(held.reasons[0], HasSubstr("takes a report's word for the GPU"));
   EXPECT_EQ(cell("", {said}).verdict, Decision::ready) << "a suite that asks for no GPU takes the report";
+  // With `reported = "accept"` only where there is no topology to read. The signature is not what holds here.
+  auto accepting =
+      testing::parsed_policy("[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\n"
+                             "suites = [\"smoke\"]\n" +
+                             gpu + "reported = \"accept\"\n[[signer]]\nname = \"ci\"\nkey = \"" +
+                             Ed25519PrivateKey::create()->public_key().base64() + "\"\nsigns = [\"evidence\"]\n");
+  accepting.signers.clear();
+  input_.evidence = as_stored({said});
+  auto word = judge(accepting, input_).cells.at(0);
+  EXPECT_EQ(word.verdict, Decision::held);
+  EXPECT_THAT(word.reasons[0], HasSubstr("where quarry reads it from the kernel"));
   said.result = Outcome::failed;
   said.passed = 0;
   EXPECT_EQ(state_of(cell(gpu, {said})), SuiteState::failed) << "a failure holds wherever it happened";

@@ -105,6 +105,8 @@ std::string suite_defect(const EvidenceRecord& evidence, const Question& questio
   if (!rule.gpu || !opens) return {}; // a failure holds wherever it happened
   if (!evidence.reported.empty() && !rule.reported)
     return "takes a report's word for the GPU, and the policy wants a machine on which quarry saw it";
+  if (!evidence.reported.empty() && evidence.cell.platform != Platform::windows)
+    return "takes a report's word for the GPU where quarry reads it from the kernel: run `quarry test` there";
   auto targets = evidence.machine.find("gpu_targets");
   if (targets == evidence.machine.end() || targets->second.empty())
     return "was made on a machine that shows no GPU which the tests could open";

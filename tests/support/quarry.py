@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# What a machine remembers: uploads in progress, channels that it has seen. Paths of stores come again in another run of the tests.
+STATE = tempfile.TemporaryDirectory(prefix="quarry-state-")
 PROGRAM = Path(os.environ.get("QUARRY", ROOT / "build/release/quarry"))
 
 
@@ -26,7 +29,7 @@ class Done:
 def clean_environment(**more: str) -> dict[str, str]:
     """What a fresh login has: nothing that pip, uv or quarry would read."""
     keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")}
-    return {**keep, "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1", "XDG_STATE_HOME": str(ROOT / "build/test-state"), **more}
+    return {**keep, "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1", "XDG_STATE_HOME": STATE.name, **more}
 
 
 def quarry(*arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 600) -> Done:

@@ -15,6 +15,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "venv/install.hpp"
+#include "venv/seen.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -242,6 +243,23 @@ Result<venv::Source> find_verified(Context& context, store::ObjectStore* store, 
               "run the same command again");
 }
 
+/// What is about to be installed from, if it is a channel.
+std::optional<venv::Seen> channel_now(const store::ObjectStore* store, const venv::Source& source) {
+  if (!store || !is_channel(source)) return std::nullopt;
+  auto name = source.description.substr(k_channel_source.size());
+  return venv::Seen{store->describe(), store->url(registry::channel_key(name)), name, source.generation, source.view};
+}
+
+/// Refuses a channel that was set back since this environment or this machine last saw it. Before anything is changed:
+/// `--clean` and a failed installation remove the receipt.
+Result<void> refuse_set_back(const Context& context, const Arguments& arguments, const venv::Seen& now) {
+  if (arguments.has("--allow-older")) return {};
+  TRY(auto machine, venv::last_seen(venv::seen_directory(context.environment), now));
+  if (machine) TRY_DO(venv::refuse_older({*machine, "this machine"}, now));
+  auto receipt = venv::seen_by_receipt(arguments.operands.at(0), now);
+  return receipt ? venv::refuse_older({*receipt, "this environment"}, now) : Result<void>();
+}
+
 Result<int> run_install(Context& context, const Arguments& arguments) {
   std::unique_ptr<store::ObjectStore> store;
   if (auto named = arguments.find("--store")) {
@@ -255,9 +273,12 @@ Result<int> run_install(Context& context, const Arguments& arguments) {
   TRY(auto options, install_options(context, arguments, store.get()));
   context.out.note("looking at  " + source_name(arguments));
   TRY(options.found, find_verified(context, store.get(), options.source));
+  auto channel = channel_now(store.get(), *options.found);
+  if (channel) TRY_DO(refuse_set_back(context, arguments, *channel));
   TRY(auto lock, hold(options.directory));
   if (clean || arguments.find("--python") || !venv::is_environment(options.directory))
     TRY_DO(create(context, arguments, options.installer.installer == venv::Installer::uv));
+  if (channel) TRY_DO(venv::remember(venv::seen_directory(context.environment), *channel));
   TRY(auto outcome, venv::install(options, context.environment, context.clock));
   context.out.findings(outcome.findings);
   report_install(context, outcome, options.directory);
@@ -290,6 +311,7 @@ std::vector<Flag> install_flags() {
         .value = "URL",
         .help = "instead of --from, or with --index-url: a page or directory with links",
         .repeats = true},
+       {"--allow-older", "", "take a channel at an older generation than this machine has seen: it was restored"},
        {"--allow-unknown-extras", "", "an extra that a package does not have is a warning, as pip has it"},
        pass_env_flag(),
        {"--install-retry-timeout-seconds",
@@ -301,41 +323,44 @@ std::vector<Flag> install_flags() {
 }
 
 Command install_command() {
-  return {.path = {"venv", "install"},
-          .summary = "install packages from exactly one set, run, channel or directory",
-          .description =
-              "Runs pip (or uv) so that nothing but the files of `--from` can be chosen: the user's "
-              "configuration, variables and caches of "
-              "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the "
-              "set before the installer "
-              "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is "
-              "there.\n\nWhere the store has a base index (`quarry mirror sync`), dependencies come from it, and the "
-              "receipt lists them as other packages.\n\nWhere the policy of a protected channel demands signed moves, "
-              "the last "
-              "one must be signed; the command says by whom.\n\nAn extra that a package does not have is an error. A "
-              "source "
-              "distribution whose build needs setuptools and wheel gets them from where the user's own pip or uv "
-              "looks, if the source has none.\n\nA source that cannot "
-              "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "
-              "unsealed source and frozen by "
-              "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
-              "made if it does not exist.",
-          .operands = {{"DIR", "the environment"}},
-          .flags = install_flags(),
-          .examples = {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\"",
-                        "from a channel, with pip"},
-                       {"quarry venv install .venv --from run:42 --packages rocm --installer uv",
-                        "what one run built, with uv"},
-                       {"quarry venv install .venv --from out/dist --packages rocm",
-                        "what was just built: an unsealed source"}},
-          .exit_codes = {{1, "the installer failed"},
-                         {3, "the source does not exist, or is not sealed yet"},
-                         {5, "the network failed"},
-                         {6, "a file is not the one that was sealed; there is no receipt"},
-                         {7, "another quarry works in the directory"},
-                         {12, "the Python or the installer is missing, or the disk is full or read-only"}},
-          .schema = "quarry.venv-install/1",
-          .run = run_install};
+  return {
+      .path = {"venv", "install"},
+      .summary = "install packages from exactly one set, run, channel or directory",
+      .description =
+          "Runs pip (or uv) so that nothing but the files of `--from` can be chosen: the user's "
+          "configuration, variables and caches of "
+          "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the "
+          "set before the installer "
+          "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is "
+          "there.\n\nWhere the store has a base index (`quarry mirror sync`), dependencies come from it, and the "
+          "receipt lists them as other packages.\n\nWhere the policy of a protected channel demands signed moves, "
+          "the last "
+          "one must be signed; the command says by whom. A channel whose generation is older than the one that this "
+          "machine or the environment's receipt has seen is refused: the store is an old copy, or was set back. "
+          "A rollback makes a newer generation.\n\nAn extra that a package does not have is an error. A "
+          "source "
+          "distribution whose build needs setuptools and wheel gets them from where the user's own pip or uv "
+          "looks, if the source has none.\n\nA source that cannot "
+          "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "
+          "unsealed source and frozen by "
+          "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
+          "made if it does not exist.",
+      .operands = {{"DIR", "the environment"}},
+      .flags = install_flags(),
+      .examples = {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\"",
+                    "from a channel, with pip"},
+                   {"quarry venv install .venv --from run:42 --packages rocm --installer uv",
+                    "what one run built, with uv"},
+                   {"quarry venv install .venv --from out/dist --packages rocm",
+                    "what was just built: an unsealed source"}},
+      .exit_codes = {{1, "the installer failed"},
+                     {3, "the source does not exist, or is not sealed yet"},
+                     {5, "the network failed"},
+                     {6, "a file is not the one that was sealed, and there is no receipt; or the channel was set back"},
+                     {7, "another quarry works in the directory"},
+                     {12, "the Python or the installer is missing, or the disk is full or read-only"}},
+      .schema = "quarry.venv-install/1",
+      .run = run_install};
 }
 
 } // namespace
