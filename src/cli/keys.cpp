@@ -15,6 +15,12 @@ Flag sign_flag() {
 }
 
 Result<Ed25519PrivateKey> read_key(const std::string& path) {
+  if (path.empty())
+    return fail(ErrorKind::invalid_argument, "C006", "the name of the key's file is empty", "is a variable unset?");
+  // A secret of CI is often given as its content. A message that repeats it would be kept in the job's log.
+  if (path.starts_with("-----") || path.find('\n') != std::string::npos)
+    return fail(ErrorKind::invalid_argument, "C006", "a key was given where the name of its file is wanted",
+                "write it to a file that only this job can read, and name that file");
   TRY(auto pem, sys::read_file(path, k_key_bytes_max), "while reading the key");
   auto key = Ed25519PrivateKey::parse(pem);
   if (!key) return fail(std::move(key).error().with_context("while reading " + path));

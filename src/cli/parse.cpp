@@ -182,7 +182,8 @@ private:
     return {};
   }
 
-  Unexpected unknown(const std::string& name) {
+  Unexpected unknown(const std::string& given) {
+    auto name = given.substr(0, given.find_first_of(" \t\n")); // a private key begins with dashes: keep the rest out
     auto near = did_you_mean(name, flag_names(command_));
     return usage("C002", fmt::format("`{}` has no flag {}", program_and_name(command_), name),
                  near.empty() ? help_hint(command_) : near);

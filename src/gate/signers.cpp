@@ -33,7 +33,7 @@ std::string names_of(const Policy& policy, std::string_view what) {
 
 bool wants_signed_moves(const Policy& policy) {
   return std::any_of(policy.signers.begin(), policy.signers.end(),
-                     [](const Signer& one) { return !one.moves.empty(); });
+                     [](const Signer& one) { return one.verdicts || !one.moves.empty(); });
 }
 
 bool wants_signed_verdicts(const Policy& policy) {

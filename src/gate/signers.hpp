@@ -14,8 +14,9 @@ namespace quarry::gate {
 extern const std::vector<std::string> k_signed_moves;
 constexpr std::string_view k_every_move = "moves"; ///< in a policy: all of them
 
-/// Whether the policy names a signer for any move. Then every move must be signed, also one that nobody is named for: a
-/// channel whose promotions are signed must not be opened by an unsigned `unprotect`. A revoked key counts as named.
+/// Whether the policy names a signer for any move, or for verdicts. Then every move must be signed, also one that
+/// nobody is named for: an unsigned `unprotect` must not open a channel whose promotions or verdicts are signed. A
+/// revoked key counts as named.
 bool wants_signed_moves(const Policy& policy);
 /// Whether the policy names a signer of verdicts; a revoked key counts as named.
 bool wants_signed_verdicts(const Policy& policy);

@@ -28,11 +28,26 @@ publish::Reason reason_of(ObjectStore& store, registry::Action action, const Aut
   return reason;
 }
 
+/// A file in a repository does not know that a key was revoked in the store, and would let its thief in again.
+Result<void> check_revoked_stay(ObjectReader& store, const std::string& channel, const gate::Policy& policy) {
+  TRY(auto bound, policy_of(store, channel));
+  if (!bound) return {};
+  for (const auto& old : bound->signers)
+    for (const auto& signer : policy.signers)
+      if (!old.revoked.empty() && signer.key == old.key && signer.revoked.empty())
+        return fail(ErrorKind::held, "O046",
+                    fmt::format("policy {} counts the key of {} again, which channel {} has revoked: {}", policy.name,
+                                signer.name, channel, old.revoked),
+                    "nothing was changed; write `revoked = \"…\"` into its [[signer]], or remove it from the policy");
+  return {};
+}
+
 /// Whether the author may bind this policy, before it is stored; a channel that has it already is not moved.
 Result<void> check_binding(ObjectStore& store, const std::string& channel, const gate::Policy& policy,
                            const Author& author) {
   TRY(auto now, registry::read_channel(store, channel));
   if (now && now->record.guard.policy.hex() == policy.digest) return {};
+  TRY_DO(check_revoked_stay(store, channel, policy));
   return check_signer(store, now, {channel, registry::Action::protect, &policy}, author.key);
 }
 

@@ -183,19 +183,14 @@ Result<bool> is_out_of_date(ObjectReader& store, const Plan& plan) {
   return keys != plan.judged_by;
 }
 
-/// Whether the channel's policy takes this move and its verdict, before anything is written.
-Result<void> check_signatures(ObjectStore& store, const Plan& plan, const Options& options) {
-  TRY_DO(check_signer(store, plan.expected, {plan.channel, plan.action}, options.key));
-  if (plan.action != registry::Action::promote || !plan.expected) return {};
-  return check_verdict_signed(store, plan.expected->record, plan.verdict_digest);
-}
-
 /// One round; precondition_failed when somebody was faster.
 Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options, const store::Counters& before) {
   auto receipt = receipt_of(plan);
   if (options.execute) TRY_DO(check_reviewed(store, plan, *options.execute));
-  if (plan.held || options.dry_run) return receipt;
-  if (plan.moves()) TRY_DO(check_signatures(store, plan, options));
+  if (plan.held) return receipt;
+  // Who looks at a plan need not have the key. With a key, a dry run says whether it would do.
+  if (!options.dry_run || options.key) TRY_DO(check_signatures(store, plan, options));
+  if (options.dry_run) return receipt;
   if (options.before_writing) TRY_DO(options.before_writing(plan));
   TRY(bool judge_again, is_out_of_date(store, plan));
   if (judge_again)
@@ -227,6 +222,13 @@ Result<std::optional<Receipt>> executed_before(ObjectStore& store, const Request
   TRY(auto receipt, complete(store, request.channel, earlier->plan, before));
   TRY(receipt, with_url(store, options, std::move(receipt)));
   return std::optional(std::move(receipt));
+}
+
+Result<void> check_signatures(ObjectReader& store, const Plan& plan, const Options& options) {
+  if (!plan.moves()) return {};
+  TRY_DO(check_signer(store, plan.expected, {plan.channel, plan.action}, options.key));
+  if (plan.action != registry::Action::promote || !plan.expected) return {};
+  return check_verdict_signed(store, plan.expected->record, plan.verdict_digest);
 }
 
 Result<Receipt> execute_plan(ObjectStore& store, const Plan& plan, const Options& options) {

@@ -63,6 +63,9 @@ Result<std::optional<Receipt>> executed_before(store::ObjectStore& store, const 
 /// somebody else moved the channel since, O016 when a result or a waiver came or went since: then nothing was changed.
 /// A plan that is held or moves nothing only brings the pages up to the channel.
 Result<Receipt> execute_plan(store::ObjectStore& store, const Plan& plan, const Options& options);
+/// Whether the policy of the channel takes this move by `options.key`, and its verdict: held O041, O042. execute_plan()
+/// asks it, too; who moves several channels asks before the first of them moves. A few reads; none without a policy.
+Result<void> check_signatures(store::ObjectReader& store, const Plan& plan, const Options& options);
 
 /// Swaps the previous view back, or that of `options.to_generation`, as a new generation (errors: plan_rollback). Run
 /// again after a death between swap and pages, it completes the pages and does not swap a second time. A rival move in

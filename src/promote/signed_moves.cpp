@@ -78,6 +78,24 @@ Result<gate::SignedBy> signer_of(ObjectReader& store, const gate::Policy& policy
   return gate::signed_by(policy, what, envelopes, subject);
 }
 
+/// Why the verdict of a promotion does not count; empty if it does, or if nobody need sign it.
+Result<std::string> defect_of_verdict(ObjectReader& store, const gate::Policy& policy,
+                                      const registry::VerdictDigest& verdict) {
+  if (!gate::wants_signed_verdicts(policy)) return std::string();
+  TRY(auto by, signer_of(store, policy, "verdicts", {"verdict", verdict.sha256().value_or(Sha256())}));
+  return by.defect;
+}
+
+/// Who signed a move; with the defect of its verdict if it is a promotion.
+Result<gate::SignedBy> signer_of_move(ObjectReader& store, const gate::Policy& policy,
+                                      const registry::LedgerDigest& digest, const LedgerRecord& entry) {
+  TRY(auto by, signer_of(store, policy, entry.action.text(), subject_of(digest)));
+  if (!by.defect.empty() || entry.action != Action::promote) return by;
+  TRY(auto defect, defect_of_verdict(store, policy, entry.verdict));
+  if (!defect.empty()) by.defect = "rests on a verdict that " + defect;
+  return by;
+}
+
 std::string unsigned_text(const LedgerRecord& entry, const std::string& defect) {
   return fmt::format("{} of {}@{} {}", entry.action.text(), entry.channel, entry.generation, defect);
 }
@@ -132,12 +150,11 @@ Result<void> check_verdict_signed(ObjectReader& store, const registry::ChannelRe
                                   const registry::VerdictDigest& verdict) {
   if (channel.guard.policy.empty()) return {};
   TRY(auto policy, policy_at(store, channel.guard.policy), "which protects channel " + channel.name);
-  if (!gate::wants_signed_verdicts(policy)) return {};
-  TRY(auto by, signer_of(store, policy, "verdicts", {"verdict", verdict.sha256().value_or(Sha256())}));
-  if (by.defect.empty()) return {};
+  TRY(auto defect, defect_of_verdict(store, policy, verdict));
+  if (defect.empty()) return {};
   return fail(
       Error::of(ErrorKind::held, "O042",
-                fmt::format("channel {} takes only signed verdicts, and this one {}", channel.name, by.defect))
+                fmt::format("channel {} takes only signed verdicts, and this one {}", channel.name, defect))
           .with_detail("verdict  " + verdict.hex())
           .with_hint(fmt::format("nothing was changed; `quarry gate --from … --to {} --sign KEY` signs it; what "
                                  "was recorded since makes another verdict",
@@ -154,7 +171,7 @@ Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelR
     SignedMove found{entry.generation, std::string(entry.action.text()), {}};
     TRY(const auto* policy, policies.of_move(bound, entry), "while reading the moves of channel " + channel.name);
     if (policy) {
-      TRY(auto by, signer_of(store, *policy, entry.action.text(), subject_of(move->digest)));
+      TRY(auto by, signer_of_move(store, *policy, move->digest, entry));
       if (!by.defect.empty()) verified.findings.push_back(unsigned_finding(*move, unsigned_text(entry, by.defect)));
       found.by = by.name;
     }
@@ -187,7 +204,7 @@ Result<SignedMove> verify_last_move(ObjectReader& store, const registry::Channel
   Policies policies(store);
   TRY(const auto* policy, policies.of_move(bound, entry), "while reading the last move of channel " + channel.name);
   if (!policy) return found;
-  TRY(auto by, signer_of(store, *policy, entry.action.text(), subject_of(channel.ledger)));
+  TRY(auto by, signer_of_move(store, *policy, channel.ledger, entry));
   if (!by.defect.empty())
     return fail(
         ErrorKind::corrupt, "O044", unsigned_text(entry, by.defect),

@@ -162,6 +162,9 @@ TEST_F(SignedMoves, WithoutSignersNothingIsAsked) {
   std::erase_if(only_revoked.signers, [](const gate::Signer& one) { return one.name != "old"; });
   EXPECT_EQ(code(promote::protect(*store_, "stable", only_revoked, author(keys_.old))), "O043")
       << "nobody could bind another policy";
+  auto only_verdicts = policy_with(signer("judge", keys_.oncall, "\"verdicts\""));
+  EXPECT_EQ(code(promote::protect(*store_, "fresh", only_verdicts, author(keys_.oncall))), "O043")
+      << "an unsigned unprotect would end the demand";
 }
 
 // Rotation: the new policy no longer has the key that bound it. What it signed stays valid in the chain.
@@ -175,13 +178,14 @@ TEST_F(SignedMoves, ARevokedKeyDoesNotUndoWhatItSigned) {
   EXPECT_EQ(code_of_last(), "");
   EXPECT_EQ(bad_moves(), 0u);
   EXPECT_EQ(code(promote_set(1, next, keys_.lead)), "O041");
+  EXPECT_EQ(code(promote::protect(*store_, "stable", policy, author(keys_.oncall))), "O046") << "the old file";
   ASSERT_TRUE(promote_set(1, next, keys_.oncall));
   EXPECT_EQ(bad_moves(), 0u);
 }
 
 TEST_F(SignedMoves, AVerdictIsSignedForOneChannelAndOneCase) {
-  auto policy = policy_with(signer("judge", keys_.oncall, "\"verdicts\""));
-  protect(policy, {});
+  auto policy = policy_with(signer("judge", keys_.oncall, "\"verdicts\"") + signer("lead", keys_.lead, "\"moves\""));
+  protect(policy, keys_.lead);
   registry::Resolved source;
   source.source = "set";
   source.sets = {sets_[0]};
@@ -190,7 +194,8 @@ TEST_F(SignedMoves, AVerdictIsSignedForOneChannelAndOneCase) {
     EXPECT_TRUE(plan) << render(plan.error());
     return *plan;
   };
-  EXPECT_EQ(code(promote_set(0, policy, keys_.oncall)), "O042") << "signing the move is another thing";
+  EXPECT_EQ(code(promote_set(0, policy, keys_.oncall)), "O041");
+  EXPECT_EQ(code(promote_set(0, policy, keys_.lead)), "O042") << "signing the move is another thing";
   auto sign = [&](const registry::VerdictDigest& verdict, const Ed25519PrivateKey& key) {
     ASSERT_TRUE(signature::sign(*store_, {"verdict", *verdict.sha256()}, key));
   };
@@ -198,10 +203,17 @@ TEST_F(SignedMoves, AVerdictIsSignedForOneChannelAndOneCase) {
   EXPECT_NE(here.verdict_digest, elsewhere.verdict_digest) << "a verdict names its channel";
   sign(elsewhere.verdict_digest, keys_.oncall);
   sign(here.verdict_digest, keys_.stranger);
-  EXPECT_EQ(code(promote_set(0, policy, {})), "O042");
+  EXPECT_EQ(code(promote_set(0, policy, keys_.lead)), "O042");
   sign(here.verdict_digest, keys_.oncall);
-  ASSERT_TRUE(promote_set(0, policy, {}));
-  EXPECT_EQ(code(promote_set(1, policy, {})), "O042") << "another set has another verdict";
+  ASSERT_TRUE(promote_set(0, policy, keys_.lead));
+  EXPECT_EQ(code(promote_set(1, policy, keys_.lead)), "O042") << "another set has another verdict";
+  EXPECT_EQ(code_of_last(), "");
+  EXPECT_EQ(bad_moves(), 0u);
+  // Who signs moves wrote a promotion by hand that the judge has not signed.
+  auto place = fmt::format("signatures/{}/{}.json", here.verdict_digest.hex(), keys_.oncall.public_key().id());
+  ASSERT_TRUE(store_->remove(place));
+  EXPECT_EQ(code_of_last(), "O044");
+  EXPECT_EQ(bad_moves(), 1u);
 }
 
 /// A move that a signer made, or would make, and one thing about it that is wrong.

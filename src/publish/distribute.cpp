@@ -97,7 +97,8 @@ std::vector<Copy> copies_of(const Distributed& set, bool hash) {
   return copies;
 }
 
-/// What is copied of all sets. Sets that the target shows were hashed when they came there.
+/// What is copied of all sets. Sets that the target shows already stay as they came there, before the channel was
+/// protected by their recorded digests.
 Result<std::vector<Copy>> copies_of(store::ObjectReader& target, const std::vector<Distributed>& sets,
                                     bool hash_bytes) {
   std::vector<registry::SetDigest> to_hash;

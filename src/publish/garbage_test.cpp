@@ -187,7 +187,10 @@ TEST(Garbage, DoesNotTakeWhatARetriedPublishIsAboutToName) {
   FaultyStore retry(*world.store);
   retry.after_call = [&](std::uint64_t) {
     auto log = retry.log();
-    if (log.back().starts_with("put ledger/") || log.back().starts_with("get ledger/")) world.collect_garbage();
+    if (!log.back().starts_with("put ledger/") && !log.back().starts_with("get ledger/")) return;
+    // Behind the swap several threads put back what is missing. Before the view is there, nothing can be collected.
+    auto garbage = publish::collect_garbage(*world.store, k_default);
+    EXPECT_TRUE(garbage || garbage.error().code == "R010") << render(garbage.error());
   };
   EXPECT_GT(swap, 0u);
   ASSERT_TRUE(world.publish_later(retry));

@@ -217,6 +217,9 @@ Result<void> execute(ObjectStore& store, Plan& planned, const Options& options) 
   if (options.before_writing)
     for (const auto& part : planned.parts)
       if (!part.plan || !part.plan->held) TRY_DO(options.before_writing(part));
+  for (const auto& part : planned.parts)
+    if (!part.receipt && part.plan && !part.plan->held)
+      TRY_DO(promote::check_signatures(store, *part.plan, options.each));
   if (planned.moves()) TRY_DO(put_plan(store, planned.document));
   for (auto& part : planned.parts) {
     if (part.receipt) continue;

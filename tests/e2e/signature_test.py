@@ -295,17 +295,30 @@ def test_a_move_by_hand_is_not_installed(store, keys, tmp_path):
 
 def test_a_channel_may_want_signed_verdicts(store, keys, tmp_path):
     judge, lead = keys
-    line = Signed(store, tmp_path, [signer(judge, "verdicts"), signer(lead, "waivers")], None)
-    gate_words, promote = ("gate", "--from", "channel:staging", "--to", "stable"), ("promote", "--from", "channel:staging", "--to", "stable")
+    line = Signed(store, tmp_path, [signer(judge, "verdicts"), signer(lead, "waivers", "moves")], lead["path"])
+    gate_words = ("gate", "--from", "channel:staging", "--to", "stable")
+    promote = ("promote", "--from", "channel:staging", "--to", "stable", "--sign", lead["path"])
     held = line(*gate_words, "--sign", judge["path"], code=10).json
     assert held["verdict"] == "held" and (store / f"verdicts/{held['stored']}.json").exists(), "a verdict that holds is signed, too"
     line("waive", "--to", "stable", "--everything", "--reason", "x", "--approver", "lead", "--expires", "1h", "--sign", lead["path"])
     line(*promote, code=10, says="O042")
-    line(*gate_words, "--sign", lead["path"])
+    assert "O042" in line(*gate_words, "--sign", lead["path"], code=10, says="is signed by").err
     line(*promote, code=10, says="O042")
+    line(*promote, "--dry-run", code=10, says="O042")
     line("gate", "--from", "channel:staging", "--to", "rehearsal", "--policy", line.policy, "--sign", judge["path"], code=10)
     line(*promote, code=10, says="O042")
     assert "stored" not in line(*gate_words).json, "without a key nothing is written"
     signed = line(*gate_words, "--sign", judge["path"]).json["stored"]
     moved = line(*promote).json
     assert moved["moved"] and line("channel", "log", "stable").json["moves"][0]["verdict"] == signed
+
+
+def test_a_key_on_the_command_line_is_not_repeated(store, keys, tmp_path):
+    """A secret of CI is its content, and what a command prints is kept in the job's log."""
+    release, _ = keys
+    pem = Path(release["path"]).read_text()
+    for words in (("promote", "--from", "channel:staging", "--to", "stable", "--sign", pem), ("key", "show", pem), ("key", "show", "--", pem)):
+        for more in ((), ("--json",)):
+            done = quarry(*words, *more, "--store", f"file:{store}") if words[0] == "promote" else quarry(*words, *more)
+            assert done.code == 2 and pem.splitlines()[1] not in done.err + done.out, words
+    assert "is a variable unset?" in quarry("promote", "--from", "channel:staging", "--to", "stable", "--sign", "", "--store", f"file:{store}").err

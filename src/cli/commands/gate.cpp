@@ -12,6 +12,7 @@
 #include "cli/shared_flags.hpp"
 #include "gate/collect.hpp"
 #include "gate/gate.hpp"
+#include "gate/signers.hpp"
 #include "promote/plan.hpp"
 #include "release/plan.hpp"
 #include "sys/clock.hpp"
@@ -36,6 +37,14 @@ struct Judged {
 
 /// Stores the verdict as a promotion would, and signs it.
 Result<void> sign_verdict(Context& context, store::ObjectStore& store, const Ed25519PrivateKey& key, Judged& judged) {
+  auto defect = gate::wants_signed_verdicts(judged.policy)
+                    ? gate::defect_of_key(judged.policy, "verdicts", key.public_key())
+                    : std::string();
+  if (!defect.empty())
+    return fail(ErrorKind::held, "O042",
+                fmt::format("channel {} takes only signed verdicts, and this one {}", judged.channel, defect),
+                fmt::format("nothing was stored; sign with the key of a [[signer]] that policy {} names for verdicts",
+                            judged.policy.name));
   auto document = promote::verdict_document(judged.channel, judged.verdict, promote::records_read(judged.input));
   TRY(judged.stored, registry::put_verdict(store, document));
   context.out.data(fact("verdict", "{}", judged.stored));

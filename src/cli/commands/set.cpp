@@ -118,7 +118,9 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
   publish::VerifyOptions options{context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }};
   TRY(auto verified, publish::verify_channel(*store, arguments.operands.at(0), deep, options));
   progress->finish();
-  TRY(auto moves, promote::verify_moves(*store, verified.record));
+  auto looked = promote::verify_moves(*store, verified.record);
+  if (!looked) context.out.findings(verified.findings); // a ledger that cannot be read must not hide what was found
+  TRY(auto moves, std::move(looked));
   auto found = std::move(verified.findings);
   found.insert(found.end(), moves.findings.begin(), moves.findings.end());
   context.out.findings(found);

@@ -213,18 +213,13 @@ bool is_channel(const venv::Source& source) {
   return source.sealed && source.description.starts_with(k_channel_source);
 }
 
-/// Says who signed the last move. A policy of a later version tells this program nothing, which it says.
+/// Says who signed the last move. A policy that cannot be read fails: it may demand a signature.
 Result<void> verify_channel_move(Context& context, store::ObjectReader& store, const registry::ChannelRecord& channel) {
   if (channel.guard.policy.empty()) return {};
-  auto move = promote::verify_last_move(store, channel);
-  if (!move && move.error().kind == ErrorKind::invalid_argument) {
-    context.out.warn(fmt::format("who signed channel {} was not looked at: {}", channel.name, move.error().message));
-    return {};
-  }
-  if (!move) return fail(std::move(move).error());
-  if (!move->by.empty())
-    context.out.note(
-        fmt::format("signed      {} of {}@{} by {}", move->action, channel.name, move->generation, move->by));
+  TRY(auto move, promote::verify_last_move(store, channel),
+      fmt::format("nothing was installed: who signed channel {} is not known", channel.name));
+  if (!move.by.empty())
+    context.out.note(fmt::format("signed      {} of {}@{} by {}", move.action, channel.name, move.generation, move.by));
   return {};
 }
 

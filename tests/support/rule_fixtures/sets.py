@@ -139,7 +139,7 @@ PAIRS = {
     "Q005": Pair(diff(broken_sdist, sdist()), diff(sdist(), sdist())),
     "Q006": Pair(of_a_store("--json"), of_a_store()),
     "Q011": Pair(suppressing("Q498", "2999-01-01"), suppressing("Q401", "2999-01-01")),
-    "Q012": Pair(baseline("[]"), baseline(json.dumps({"findings": []}))),
+    "Q012": Pair(baseline("[]"), baseline(json.dumps({"schema": "quarry.set-check/1", "findings": []}))),
     "Q013": Pair(check(wheel("demo"), words=("--profile", "max")), check(wheel("demo"), words=("--profile", "store"))),
     "Q251": Pair(suppressing("Q401", "2020-01-01"), suppressing("Q401", "2999-01-01")),
     "Q252": Pair(suppressing("Q402", "2999-01-01"), suppressing("Q401", "2999-01-01")),

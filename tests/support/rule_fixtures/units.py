@@ -41,6 +41,7 @@ PAIRS = {
     "M013": UnitPair("src/dist/manylinux_test.cpp", "Manylinux.TagsWithoutAVerdictAreRefused", "Manylinux.TheOldestThatHolds"),
     "M014": UnitPair("src/dist/license_expression_test.cpp", "LicenseExpression.Refuses", "LicenseExpression.Accepts"),
     "M016": UnitPair("src/dist/version_change_test.cpp", "VersionChange.TakesVersionsOfOneRelease", "VersionChange.FollowsTheLocalSegmentOfFrameworks"),
+    "M017": UnitPair("src/dist/unpacking_test.cpp", "Unpacking.WhatLeadsElsewhereIsRefused", "Unpacking.IsReadAsItWasWritten"),
     "E001": edit("NoElf", "Edit.RunPathBecomesRpathInPlace"),
     "E010": edit("StaticProgram", "Edit.ProgramsRunAfterwards"),
     "E011": edit("OtherMachine", "Edit.RunPathBecomesRpathInPlace"),
