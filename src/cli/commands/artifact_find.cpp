@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::cli {
 

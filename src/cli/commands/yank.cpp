@@ -5,6 +5,7 @@
 #include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/on_move.hpp"
+#include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "promote/withdraw.hpp"
 #include <fmt/core.h>
