@@ -159,7 +159,13 @@ def test_a_release_that_was_tampered_with_does_not_inherit(line, final, tmp_path
 
 def test_what_cannot_be_made_is_refused(line, final, tmp_path):
     store = ("--store", f"file:{line.store}")
-    refused("O103", 7, "release", "finalize", line.release, "--version", "7.2.0", "--output-dir", final.parent, *store)
+    made = {path: path.read_bytes() for path in final.rglob("*") if path.is_file()}
+    good("release", "finalize", line.release, "--version", "7.2.0", "--output-dir", final.parent, *store)  # again: it is there
+    assert made == {path: path.read_bytes() for path in final.rglob("*") if path.is_file()}
+    other = tmp_path / "other" / final.name / "dist"
+    other.mkdir(parents=True)
+    (other / "rocm-1.tar.gz").write_text("somebody's")
+    refused("O103", 7, "release", "finalize", line.release, "--version", "7.2.0", "--output-dir", tmp_path / "other", *store)
     refused("M016", 2, "release", "finalize", line.release, "--version", "7.3.0", "--output-dir", tmp_path / "a", *store)
     refused("O106", 2, "release", "finalize", line.release, "--version", "7.1.0", "--candidate", "7.1.0rc1", "--output-dir", tmp_path / "a", *store)
     refused("R010", 3, "release", "finalize", "release:00000000", "--version", "7.2.0", "--output-dir", tmp_path / "a", *store)
