@@ -303,7 +303,7 @@ TEST_F(Attempts, AGpuIsProvenByTheMachineAndNotByAReport) {
   EXPECT_EQ(held.verdict, Decision::held);
   EXPECT_THAT(held.reasons[0], HasSubstr("takes a report's word for the GPU"));
   EXPECT_EQ(cell("", {said}).verdict, Decision::ready) << "a suite that asks for no GPU takes the report";
-  // With `reported = "accept"` only where there is no topology to read. The signature is not what holds here.
+  // `reported = "accept"` counts on Windows only: elsewhere quarry reads the topology. The cell is held for that alone.
   auto accepting =
       testing::parsed_policy("[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\n"
                              "suites = [\"smoke\"]\n" +

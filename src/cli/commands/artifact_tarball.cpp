@@ -191,7 +191,7 @@ Command artifact_tarball_command() {
                    {"quarry artifact tarball --from run:42 --store file:store --family gfx94X-dcgpu --version 7.2.0 "
                     "--output-dir out",
                     "of a run"}},
-      .exit_codes = {{3, "there is no artifact for the family"},
+      .exit_codes = {{3, "the source has no artifact for the family"},
                      {6, "an artifact is defective, or two bring one path"}},
       .schema = "quarry.artifact-tarball/1",
       .run = run_artifact_tarball};

@@ -351,7 +351,7 @@ Command install_command() {
       .exit_codes = {{1, "the installer failed"},
                      {3, "the source does not exist, or is not sealed yet"},
                      {5, "the network failed"},
-                     {6, "a file is not the one that was sealed, and there is no receipt; or the channel was set back"},
+                     {6, "a file differs from the sealed one, so no receipt was written; or the channel was set back"},
                      {7, "another quarry works in the directory"},
                      {12, "the Python or the installer is missing, or the disk is full or read-only"}},
       .schema = "quarry.venv-install/1",

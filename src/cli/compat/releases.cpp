@@ -336,7 +336,7 @@ Script framework_script(const std::string& name, const std::string& product) {
           .examples = {{fmt::format("quarry compat {} --source-dir dist --release-type nightly --structured", name),
                         fmt::format("to s3://therock-repo-amd-nightly-{}", product)}},
           .exit_codes = {{2, "packages of another product"},
-                         {3, "there is no wheel"},
+                         {3, "no wheel was found"},
                          {6, "a package is broken"},
                          {7, "a name is published with other bytes"}},
           .schema = "quarry.compat-release/1",
