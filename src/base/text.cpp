@@ -205,26 +205,29 @@ std::string shell_word(std::string_view text) {
   return plain ? std::string(text) : "'" + replace_all(text, "'", "'\\''") + "'";
 }
 
-bool is_valid_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
+std::size_t utf8_prefix(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size()) {
     auto b = static_cast<unsigned char>(text[i]);
     std::size_t length = b < 0x80                 ? 1
                          : b >= 0xC2 && b <= 0xDF ? 2
                          : (b & 0xF0) == 0xE0     ? 3
                          : b >= 0xF0 && b <= 0xF4 ? 4
                                                   : 0;
-    if (!length || i + length > text.size()) return false;
+    if (!length || i + length > text.size()) return i;
     for (std::size_t k = 1; k < length; ++k)
-      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return false;
+      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return i;
     auto second = length > 1 ? static_cast<unsigned char>(text[i + 1]) : 0;
     // Overlong forms, surrogates and values above U+10FFFF (RFC 3629 §4).
     if ((b == 0xE0 && second < 0xA0) || (b == 0xED && second > 0x9F) || (b == 0xF0 && second < 0x90) ||
         (b == 0xF4 && second > 0x8F))
-      return false;
+      return i;
     i += length;
   }
-  return true;
+  return i;
 }
+
+bool is_valid_utf8(std::string_view text) { return utf8_prefix(text) == text.size(); }
 
 std::optional<std::uint64_t> parse_u64(std::string_view text) {
   std::uint64_t value = 0;

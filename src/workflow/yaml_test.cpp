@@ -1,5 +1,6 @@
 #include "workflow/yaml.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 using namespace quarry;
@@ -36,6 +37,16 @@ TEST(Yaml, LiteralBlocksKnowTheirLines) {
   EXPECT_EQ(at.column, 7u);
 }
 
+TEST(Yaml, QuotedTextsKnowTheirColumns) {
+  for (auto quote : {"'", "\""}) {
+    auto parsed = parse_yaml({fmt::format("a: {0}x y{0}\n", quote), "a.yml"});
+    const auto* text = parsed.root.find("a");
+    ASSERT_TRUE(text);
+    EXPECT_EQ(text->at.column, 4u);
+    EXPECT_EQ(position_in(*text, 2).column, 7u);
+  }
+}
+
 TEST(Yaml, BadInputIsADefectWithACode) {
   EXPECT_EQ(code_of("a: [1\nb: 2\n"), "Y101");
   EXPECT_EQ(code_of("a:\n\tb: 1\n"), "Y101");
@@ -44,6 +55,29 @@ TEST(Yaml, BadInputIsADefectWithACode) {
   EXPECT_EQ(code_of(std::string(k_file_bytes_max + 1, '#')), "Y102");
   EXPECT_EQ(code_of("a: 1\n"), "");
   EXPECT_EQ(code_of(""), "");
+}
+
+TEST(Yaml, AFileThatIsNotTextIsADefectAtItsByte) {
+  auto parsed = parse_yaml({"on: &\n%\xf8", "a.yml"}); // libfyaml 0.7.12 never ends on it
+  ASSERT_EQ(parsed.defects.size(), 1u);
+  EXPECT_EQ(parsed.defects[0].code, "Y101");
+  EXPECT_EQ(parsed.defects[0].message, "the file is not YAML: byte 0xF8 is not UTF-8");
+  EXPECT_EQ(parsed.defects[0].at.line, 2u);
+  EXPECT_EQ(parsed.defects[0].at.column, 2u);
+  EXPECT_EQ(code_of("a: b\x1b[0m\n"), "Y101");
+  EXPECT_EQ(code_of(std::string("a: b\0c\n", 7)), "Y101");
+  EXPECT_EQ(code_of("a: \t'\xC3\xA4'\r\n"), "");
+}
+
+TEST(Yaml, QuotesBesideQuotesAreRead) {
+  auto text_of = [](const std::string& written) {
+    return parse_yaml({"a: " + written + "\n", "a.yml"}).root.text_at("a");
+  };
+  EXPECT_EQ(text_of("'a''''b'"), "a''b");
+  EXPECT_EQ(text_of("'inputs.ref != '''''"), "inputs.ref != ''");
+  EXPECT_EQ(text_of("''''''''''''"), "'''''");
+  EXPECT_EQ(text_of("'x == ''''  \n\n\n    && y\n  || z'"), "x == ''\n\n&& y || z");
+  EXPECT_EQ(text_of("'\n  ''''\n  '"), " '' ");
 }
 
 TEST(Yaml, AliasesOfAliasesAreBounded) {
