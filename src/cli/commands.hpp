@@ -39,6 +39,7 @@ std::vector<Command> completion_commands(); // completion, complete
 
 Command channel_protect_command();   // commands/channel_guard.cpp; in channel_commands()
 Command channel_unprotect_command(); // commands/channel_guard.cpp
+Command channel_prune_command();     // commands/channel_guard.cpp
 Command channel_unblock_command();   // commands/channel_guard.cpp
 Command set_check_command();         // commands/set_check.cpp; in set_commands()
 Command adopt_command();             // commands/adopt.cpp; in set_commands()

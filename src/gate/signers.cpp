@@ -6,7 +6,8 @@
 
 namespace quarry::gate {
 
-const std::vector<std::string> k_signed_moves{"promote", "rollback", "yank", "protect", "unprotect", "unblock"};
+const std::vector<std::string> k_signed_moves{"promote",   "rollback", "yank", "protect",
+                                              "unprotect", "unblock",  "prune"};
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 namespace quarry::gate {
 
-/// The moves of a channel that a signer may be named for: promote, rollback, yank, protect, unprotect, unblock.
+/// The moves of a channel that a signer may be named for: promote, rollback, yank, protect, unprotect, unblock, prune.
 extern const std::vector<std::string> k_signed_moves;
 constexpr std::string_view k_every_move = "moves"; ///< in a policy: all of them
 

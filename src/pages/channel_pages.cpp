@@ -7,6 +7,7 @@
 #include "registry/empty_extras.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
+#include <atomic>
 #include <fmt/core.h>
 #include <iterator>
 #include <memory>
@@ -27,9 +28,18 @@ constexpr std::string_view k_pages_schema = "quarry.pages/1";
 using Names = std::vector<std::string>;
 
 Result<ViewRecord> view_of(ObjectReader& store, const registry::ViewDigest& digest, const KnownViews& known) {
-  auto found = known.find(digest);
-  if (found != known.end()) return found->second;
+  auto found = known.views.find(digest);
+  if (found != known.views.end()) return found->second;
   return registry::load_view(store, digest);
+}
+
+/// A project's shard of a view: at hand, or read into `read`; null if the view does not show the project.
+Result<const registry::ShardRecord*> shard_of(ObjectReader& store, const ViewRecord& view, const std::string& project,
+                                              const KnownViews& known, std::optional<registry::ShardRecord>& read) {
+  if (auto digest = view.shards.find(project); digest != view.shards.end())
+    if (auto found = known.shards.find(digest->second); found != known.shards.end()) return &found->second;
+  TRY(read, registry::load_shard_of(store, view, project));
+  return read ? &*read : nullptr;
 }
 
 void add_move(const ViewRecord& older, const ViewRecord& newer, Changes& changes) {
@@ -114,6 +124,7 @@ struct Channel {
   std::string name, directory;
   ChannelRecord record;
   ViewRecord view;
+  const KnownViews& known;
   std::uint64_t files = 0; ///< as far as counted
   bool whole = false;      ///< every page is made
 };
@@ -144,12 +155,13 @@ Result<std::vector<index::Page>> render(const Channel& channel, const Names& pro
   std::vector<std::vector<index::Page>> pages(projects.size());
   std::vector<std::vector<FileRecord>> files_of(projects.size());
   TRY_DO(parallel_for(projects.size(), k_renderers, [&](std::size_t i) -> Result<void> {
-    TRY(auto shard, registry::load_shard_of(channel.store, channel.view, projects[i]));
+    std::optional<registry::ShardRecord> read;
+    TRY(const auto* shard, shard_of(channel.store, channel.view, projects[i], channel.known, read));
     if (!shard) return {};
     auto options = options_of(channel);
     options.remarks = remarks_of(channel, projects[i]);
     pages[i] = index::pages_of_project(projects[i], shard->files, options);
-    files_of[i] = std::move(shard->files);
+    files_of[i] = shard->files;
     return {};
   }));
   std::vector<index::Page> all;
@@ -191,13 +203,16 @@ Rendering rendering_of(const ChannelPtr& channel) {
   return {projects, last};
 }
 
-Result<std::uint64_t> files_in(ObjectReader& store, const ViewRecord& view, const std::set<std::string>& projects) {
-  std::uint64_t files = 0;
-  for (const auto& project : projects) {
-    TRY(auto shard, registry::load_shard_of(store, view, project));
+Result<std::uint64_t> files_in(const Channel& channel, const ViewRecord& view, const std::set<std::string>& projects) {
+  Names names(projects.begin(), projects.end());
+  std::atomic<std::uint64_t> files = 0;
+  TRY_DO(parallel_for(names.size(), k_renderers, [&](std::size_t i) -> Result<void> {
+    std::optional<registry::ShardRecord> read;
+    TRY(const auto* shard, shard_of(channel.store, view, names[i], channel.known, read));
     if (shard) files += shard->files.size();
-  }
-  return files;
+    return {};
+  }));
+  return files.load();
 }
 
 std::string project_key(const std::string& directory, std::string_view tree, const std::string& project) {
@@ -229,9 +244,9 @@ Result<Names> all_stale(const Channel& channel) {
 /// The number of files in the new view. Returns nullopt if it is not known without reading all shards.
 Result<std::optional<std::uint64_t>> files_after(const Channel& channel, const PagesState& shown,
                                                  const Changes& changes) {
-  TRY(auto before, if_known(files_in(channel.store, changes.shown, changes.projects)));
+  TRY(auto before, if_known(files_in(channel, changes.shown, changes.projects)));
   if (!before) return std::optional<std::uint64_t>();
-  TRY(auto after, files_in(channel.store, channel.view, changes.projects));
+  TRY(auto after, files_in(channel, channel.view, changes.projects));
   return std::optional(shown.files - std::min(*before, shown.files) + after);
 }
 
@@ -289,18 +304,26 @@ private:
 
 } // namespace
 
+void KnownViews::add(registry::View view) {
+  for (auto& shard : view.shards)
+    if (auto digest = view.record.shards.find(shard.project); digest != view.record.shards.end())
+      shards.emplace(digest->second, std::move(shard));
+  views.emplace(view.digest, std::move(view.record));
+}
+
 Result<Projected> project_channel(ObjectStore& store, const std::string& name, Extent extent, const KnownViews& known) {
   registry::Channel channel;
   Follower follower(extent, known);
   auto directory = registry::channel_directory(name);
   auto token = [&]() -> Result<std::string> {
-    TRY(channel, registry::require_channel(store, name));
+    TRY_DO(registry::update_channel(store, name, channel));
     return channel.etag;
   };
   auto work = [&](const std::string& state) -> Result<Work> {
     TRY(auto view, view_of(store, channel.record.view, known), "while reading channel " + name);
-    return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, channel.record, std::move(view)}),
-                            parse_pages_state(state));
+    return follower.work_of(
+        std::make_shared<Channel>(Channel{store, name, directory, channel.record, std::move(view), known}),
+        parse_pages_state(state));
   };
   PageSource source{directory, token, work, std::string(k_state_name)};
   source.others = Others::replaced;

@@ -51,9 +51,10 @@ Source directory_source(ObjectReader& store, const std::string& directory) {
 }
 
 Source channel_source(ObjectReader& store, const std::string& name) {
-  auto token = [&store, name]() -> Result<std::string> {
-    TRY(auto channel, registry::require_channel(store, name));
-    return channel.record.view.hex();
+  auto channel = std::make_shared<registry::Channel>();
+  auto token = [&store, name, channel]() -> Result<std::string> {
+    TRY_DO(registry::update_channel(store, name, *channel));
+    return channel->record.view.hex();
   };
   auto projects = [&store](const std::string& view) -> Result<Projects> {
     TRY(auto record, registry::load_view(store, registry::ViewDigest::parse(view).value_or(registry::ViewDigest())));

@@ -34,9 +34,8 @@ Findings foreign_notes(const Projected& projected);
 /// If no set is left, the pages are made empty. Writes nothing if no set is sealed there and no page of ours is there.
 /// Fails with precondition_failed
 /// (P010) if other writers kept changing the pages for k_rebase_max rounds, already_exists (R018) if two sets disagree
-/// about a file, R010 to R014 of a set at or below the directory, and the errors of the store. Reads these sets three
-/// times or more, every page of the directory, and the METADATA of one wheel per project; writes pages whose bytes
-/// differ.
+/// about a file, R010 to R014 of a set at or below the directory, and the errors of the store. Reads these sets, every
+/// page of the directory, and the METADATA of one wheel per project; writes pages whose bytes differ.
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
@@ -47,8 +46,12 @@ Result<Projected> project_distribution(store::ObjectStore& store, const std::str
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
 
-/// Views that a caller has at hand, by digest. Views are immutable, so they need not be read again.
-using KnownViews = std::map<registry::ViewDigest, registry::ViewRecord>;
+/// Views and shards that a caller has at hand, by digest. They are immutable, so they need not be read again.
+struct KnownViews {
+  std::map<registry::ViewDigest, registry::ViewRecord> views = {};
+  std::map<registry::ShardDigest, registry::ShardRecord> shards = {};
+  void add(registry::View view); ///< with the shards that it has
+};
 
 enum class Extent : std::uint8_t {
   /// The projects that changed since `pages.json` was written, and those in its `twice` (recent_moves.hpp). Every page

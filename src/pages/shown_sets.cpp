@@ -7,8 +7,9 @@ namespace quarry::pages {
 using registry::SealedSet;
 using store::ObjectReader;
 
-Result<std::vector<SealedSet>> sealed_in(ObjectReader& store, const std::string& directory) {
-  TRY(auto sets, registry::sealed_sets_below(store, directory));
+Result<std::vector<SealedSet>> sealed_in(ObjectReader& store, const std::string& directory,
+                                         const std::vector<SealedSet>& known) {
+  TRY(auto sets, registry::sealed_sets_below(store, directory, known));
   std::erase_if(sets, [&](const SealedSet& sealed) { return sealed.set.directory != directory; });
   return sets;
 }

@@ -10,7 +10,8 @@ namespace quarry::pages {
 
 /// The sets that are sealed in the directory itself, not further down. Costs and errors of
 /// registry::sealed_sets_below().
-Result<std::vector<registry::SealedSet>> sealed_in(store::ObjectReader& store, const std::string& directory);
+Result<std::vector<registry::SealedSet>> sealed_in(store::ObjectReader& store, const std::string& directory,
+                                                   const std::vector<registry::SealedSet>& known = {});
 /// Those that the pointer of a distribution names; of another directory, sealed_in(). One read more.
 Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, const std::string& directory);
 /// Changes with the sets and with the untested history. One listing.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
+#include <set>
 
 namespace quarry::promote {
 
@@ -92,7 +93,7 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
       return fail(ErrorKind::precondition_failed, "P010",
                   fmt::format("somebody bound another policy to channel {} meanwhile", channel),
                   "run the same command again");
-    return Guard{digest, now.blocked};
+    return Guard{digest, now.blocked, now.keeps_from};
   };
   return publish::change_guard(store, channel, change, reason);
 }
@@ -100,7 +101,7 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
 Result<publish::Guarded> unprotect(ObjectStore& store, const std::string& channel, const Author& author) {
   TRY_DO(registry::require_channel(store, channel));
   return publish::change_guard(
-      store, channel, [](const Guard& now) -> Result<Guard> { return Guard{{}, now.blocked}; },
+      store, channel, [](const Guard& now) -> Result<Guard> { return Guard{{}, now.blocked, now.keeps_from}; },
       reason_of(store, registry::Action::unprotect, author));
 }
 
@@ -125,6 +126,60 @@ Result<Unblocked> unblock(ObjectStore& store, const std::string& channel, const 
   TRY(unblocked.guarded,
       publish::change_guard(store, channel, change, reason_of(store, registry::Action::unblock, author)));
   return unblocked;
+}
+
+Result<Keep> parse_keep(std::string_view text, std::int64_t now_us) {
+  auto bad = [&](std::string_view why) {
+    return fail(ErrorKind::invalid_argument, "O048", fmt::format("`{}` is not how much to keep: {}", text, why),
+                "give a number of views, at least 2, or an age such as 60d");
+  };
+  if (auto views = text::parse_u64(text)) {
+    if (*views < 2) return bad("a rollback needs the view before the last move");
+    return Keep{*views, 0};
+  }
+  auto age = gate::parse_age(text);
+  if (!age) return bad("it is neither a number nor an age");
+  return Keep{0, now_us - *age};
+}
+
+namespace {
+/// The first generation that is kept: of the newest views, or of what was shown at that time and later.
+std::uint64_t kept_from(const std::vector<registry::Stored<registry::LedgerRecord>>& newest_first, const Keep& keep) {
+  std::set<registry::ViewDigest> views;
+  std::uint64_t from = 0;
+  for (const auto& [digest, move] : newest_first) {
+    views.insert(move.to_view);
+    if (keep.views != 0 && views.size() > keep.views) break;
+    from = move.generation;
+    if (keep.views == 0 && move.when.us() <= keep.since_us) break;
+  }
+  return from > 1 ? from : 0;
+}
+
+std::uint64_t views_kept(const registry::ChannelRecord& channel,
+                         const std::vector<registry::Stored<registry::LedgerRecord>>& moves) {
+  std::set<registry::ViewDigest> views;
+  for (const auto& move : moves)
+    if (registry::keeps_view_of(channel, move.record)) views.insert(move.record.to_view);
+  return views.size();
+}
+} // namespace
+
+Result<Pruned> prune(ObjectStore& store, const std::string& channel, const Keep& keep, const Author& author,
+                     bool dry_run) {
+  TRY(auto now, registry::require_channel(store, channel));
+  TRY(auto moves, registry::ledger_chain(store, now.record));
+  auto next = now.record;
+  next.guard.keeps_from = std::max(next.guard.keeps_from, kept_from(moves, keep));
+  Pruned pruned{{next, false}, views_kept(now.record, moves) - views_kept(next, moves)};
+  if (dry_run) return pruned;
+  auto change = [&](const Guard& guard) -> Result<Guard> {
+    auto changed = guard;
+    changed.keeps_from = std::max(guard.keeps_from, next.guard.keeps_from);
+    return changed;
+  };
+  TRY(pruned.guarded, publish::change_guard(store, channel, change, reason_of(store, registry::Action::prune, author)));
+  return pruned;
 }
 
 Result<std::optional<gate::Policy>> policy_of(ObjectReader& store, const std::string& channel) {

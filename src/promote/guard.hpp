@@ -39,6 +39,26 @@ struct Unblocked {
 Result<Unblocked> unblock(store::ObjectStore& store, const std::string& channel, const std::vector<std::string>& what,
                           const Author& author);
 
+/// How much of a channel's history is kept: so many of the views that it showed last, or those that it showed since
+/// then.
+struct Keep {
+  std::uint64_t views = 0;
+  std::int64_t since_us = 0;
+};
+/// "5" or "60d". invalid_argument O048, also for less than two views: a plain rollback needs the one before.
+Result<Keep> parse_keep(std::string_view text, std::int64_t now_us);
+struct Pruned {
+  publish::Guarded guarded;
+  std::uint64_t views = 0; ///< that are not kept any more, and were until now
+};
+/// Gives up what the channel showed before: `rollback --to` goes back to `keep` at most, and garbage collection may
+/// remove the records of the views before. The moves themselves stay in the ledger. What is given up once stays so.
+/// Always kept: what the channel shows, what it showed before the last move, and what it showed when it was protected.
+/// With `dry_run` it is told and not done. Fails with not_found R015, with R017 of the ledger, and as
+/// publish::change_guard() does. A read for each move.
+Result<Pruned> prune(store::ObjectStore& store, const std::string& channel, const Keep& keep, const Author& author,
+                     bool dry_run);
+
 /// The policy that protects the channel; nullopt if none does or the channel does not exist. Two reads. Fails with
 /// R016, R011 and R012 of the channel, with the errors of registry::load_policy(), and with invalid_argument G002 if
 /// the stored policy is not one that this program can read whole.

@@ -325,6 +325,7 @@ Result<Plan> plan_promotion(ObjectReader& store, const Request& request) {
     plan.sets = gate::lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion
   plan.held = holds && (!request.ready_cells_only || plan.sets.empty());
   TRY(plan.view, registry::extend_view(base, plan.sets));
+  plan.known->add(std::move(base));
   if (!plan.held) note_empty_extras(closed, plan.view);
   if (!plan.held) TRY_DO(check_bytes(store, request, plan));
   plan.digest = digest_of(plan);

@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include "gate/gate.hpp"
 #include "gate/proofs.hpp"
+#include "pages/projection.hpp"
 #include "publish/verify.hpp"
 #include "registry/registry.hpp"
 #include <memory>
@@ -69,7 +70,8 @@ struct Plan {
   /// removed. Unset: the guard stays.
   std::optional<registry::Guard> guard = {};
   std::size_t blocks = 0, unblocks = 0; ///< files that `guard` adds and removes
-  registry::PlanDigest digest;          ///< holds no time and no name of a person: equal as long as nothing moved
+  std::shared_ptr<pages::KnownViews> known = std::make_shared<pages::KnownViews>(); ///< read for the plan
+  registry::PlanDigest digest; ///< holds no time and no name of a person: equal as long as nothing moved
 
   bool moves() const { return !held && (!expected || view.digest != expected->record.view); }
   std::uint64_t generation() const; ///< of the channel once the plan is executed
@@ -105,5 +107,11 @@ Result<Plan> plan_promotion(store::ObjectReader& store, const Request& request);
 /// that is run twice must not bring back what was rolled back.
 Result<Plan> plan_rollback(store::ObjectReader& store, const std::string& channel,
                            std::optional<std::uint64_t> to = std::nullopt);
+/// The same for a channel that was read already, with its last move.
+struct LastMove {
+  registry::Channel channel;
+  registry::LedgerRecord move;
+};
+Result<Plan> plan_rollback(store::ObjectReader& store, LastMove state, std::optional<std::uint64_t> to);
 
 } // namespace quarry::promote

@@ -16,20 +16,20 @@ using store::ObjectReader;
 namespace {
 
 /// The last move that changed what is shown. Protecting and unblocking are moves, too, and show the same view.
-Result<registry::LedgerRecord> last_change_of_view(ObjectReader& store, const registry::ChannelRecord& now) {
-  TRY(auto last, registry::load_ledger(store, now.ledger), "while reading the last move");
+Result<registry::LedgerRecord> last_change_of_view(ObjectReader& store, registry::LedgerRecord last) {
   while (last.from_view == last.to_view && !last.previous.empty()) {
     TRY(last, registry::load_ledger(store, last.previous), "while reading the moves before");
   }
   return last;
 }
 
-Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::ChannelRecord& now) {
+Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::ChannelRecord& now,
+                                         registry::LedgerRecord last_move) {
   if (now.previous.empty())
     return fail(ErrorKind::not_found, "O001",
                 fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
                 fmt::format("`quarry channel log {}` shows its moves", now.name));
-  TRY(auto last, last_change_of_view(store, now));
+  TRY(auto last, last_change_of_view(store, std::move(last_move)));
   if (last.action == registry::Action::rollback)
     return fail(ErrorKind::precondition_failed, "O007",
                 fmt::format("the last move of channel {} was itself a rollback, at {} to {}@{}", now.name, last.when,
@@ -43,6 +43,7 @@ Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::Ch
 Result<registry::ViewDigest> view_of_generation(ObjectReader& store, const registry::ChannelRecord& now,
                                                 std::uint64_t wanted) {
   TRY(auto moves, registry::ledger_chain(store, now));
+  TRY_DO(registry::refuse_pruned(now, moves, wanted));
   auto at =
       std::find_if(moves.begin(), moves.end(), [&](const auto& move) { return move.record.generation == wanted; });
   if (at != moves.end()) return at->record.to_view;
@@ -60,6 +61,8 @@ Result<registry::ViewRecord> shown_now(ObjectReader& store, const registry::Chan
 /// What a rollback changes of one project.
 struct Difference {
   std::vector<FileRecord> comes_back, leaves;
+  std::vector<registry::ShardRecord> then = {},
+                                     now = {}; ///< at most one of each; of all: those of the changed projects
 };
 
 bool has(const std::vector<FileRecord>& files, const FileRecord& wanted, bool there) {
@@ -73,9 +76,12 @@ Result<Difference> difference_of(ObjectReader& store, const registry::ViewRecord
   TRY(auto then, registry::load_shard_of(store, back, project), "while reading the view to go back to");
   auto now = registry::load_shard_of(store, shown, project);
   if (!now && !is_lost(now.error())) return fail(std::move(now).error());
-  auto old_files = then ? then->files : std::vector<FileRecord>();
-  auto new_files = now && *now ? (*now)->files : std::vector<FileRecord>();
   Difference difference;
+  if (then) difference.then.push_back(std::move(*then));
+  if (now && *now) difference.now.push_back(std::move(**now));
+  const auto nothing = std::vector<FileRecord>();
+  const auto& old_files = difference.then.empty() ? nothing : difference.then.front().files;
+  const auto& new_files = difference.now.empty() ? nothing : difference.now.front().files;
   for (const auto& file : old_files)
     if (!has(new_files, file, true)) difference.comes_back.push_back(file);
   for (const auto& file : new_files)
@@ -101,6 +107,8 @@ Result<Difference> difference_of(ObjectReader& store, const registry::ViewRecord
   for (auto& one : each) {
     std::move(one.comes_back.begin(), one.comes_back.end(), std::back_inserter(all.comes_back));
     std::move(one.leaves.begin(), one.leaves.end(), std::back_inserter(all.leaves));
+    std::move(one.then.begin(), one.then.end(), std::back_inserter(all.then));
+    std::move(one.now.begin(), one.now.end(), std::back_inserter(all.now));
   }
   return all;
 }
@@ -163,7 +171,7 @@ void guard_what_left(const Difference& difference, Plan& plan) {
     plan.blocks +=
         blocked.try_emplace(file.sha256, registry::BlockedFile{file.sha256, file.filename, "", now.generation + 1, {}})
             .second;
-  registry::Guard guard{now.guard.policy, {}};
+  registry::Guard guard{now.guard.policy, {}, now.guard.keeps_from};
   for (auto& [digest, file] : blocked) guard.blocked.push_back(std::move(file));
   plan.guard = std::move(guard);
 }
@@ -172,19 +180,26 @@ void guard_what_left(const Difference& difference, Plan& plan) {
 
 Result<std::optional<registry::LedgerRecord>> last_rollback(ObjectReader& store, const std::string& channel) {
   TRY(auto now, registry::require_channel(store, channel));
-  TRY(auto last, last_change_of_view(store, now.record));
+  TRY(auto last, registry::load_ledger(store, now.record.ledger), "while reading the last move");
+  TRY(last, last_change_of_view(store, std::move(last)));
   if (last.action != registry::Action::rollback) return std::optional<registry::LedgerRecord>();
   return std::optional(std::move(last));
 }
 
 Result<Plan> plan_rollback(ObjectReader& store, const std::string& channel, std::optional<std::uint64_t> to) {
+  TRY(auto now, registry::require_channel(store, channel));
+  TRY(auto last, registry::load_ledger(store, now.record.ledger), "while reading the last move");
+  return plan_rollback(store, {std::move(now), std::move(last)}, to);
+}
+
+Result<Plan> plan_rollback(ObjectReader& store, LastMove state, std::optional<std::uint64_t> to) {
   Plan plan;
   plan.action = registry::Action::rollback;
-  plan.channel = channel;
-  TRY(plan.expected, registry::require_channel(store, channel));
+  plan.channel = state.channel.record.name;
+  plan.expected = std::move(state.channel);
   const auto& now = plan.expected->record;
-  plan.source = fmt::format("channel:{}@{}", channel, now.generation);
-  TRY(auto view, to ? view_of_generation(store, now, *to) : view_before(store, now));
+  plan.source = fmt::format("channel:{}@{}", now.name, now.generation);
+  TRY(auto view, to ? view_of_generation(store, now, *to) : view_before(store, now, std::move(state.move)));
   plan.view.digest = view;
   TRY(plan.view.record, registry::load_view(store, view), "while reading the view to go back to");
   TRY(auto shown, shown_now(store, now));
@@ -198,6 +213,8 @@ Result<Plan> plan_rollback(ObjectReader& store, const std::string& channel, std:
   TRY_DO(check_presence(store, wanted));
   TRY_DO(refuse_unjudged(store, now, view, difference.comes_back));
   guard_what_left(difference, plan);
+  plan.known->add({view, plan.view.record, std::move(difference.then)});
+  plan.known->add({now.view, std::move(shown), std::move(difference.now)});
   plan.digest = digest_of(plan);
   return plan;
 }

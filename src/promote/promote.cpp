@@ -87,8 +87,9 @@ Unexpected undone(const registry::LedgerRecord& move) {
                           move.channel));
 }
 
-Result<void> write_pages(ObjectStore& store, const std::string& channel, Receipt& receipt) {
-  TRY_DO(pages::project_channel(store, channel));
+Result<void> write_pages(ObjectStore& store, const std::string& channel, const pages::KnownViews& known,
+                         Receipt& receipt) {
+  TRY_DO(pages::project_channel(store, channel, pages::Extent::changed, known));
   TRY(auto merged, pages::merge_channel(store, channel));
   receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
   return {};
@@ -98,7 +99,7 @@ Result<void> write_pages(ObjectStore& store, const std::string& channel, Receipt
 Result<Receipt> complete(ObjectStore& store, const std::string& channel, const registry::PlanDigest& digest,
                          const store::Counters& before) {
   Receipt receipt;
-  TRY_DO(write_pages(store, channel, receipt));
+  TRY_DO(write_pages(store, channel, {}, receipt));
   TRY(auto now, registry::require_channel(store, channel));
   receipt.plan.channel = channel;
   receipt.digest = digest;
@@ -138,7 +139,8 @@ Result<void> execute(ObjectStore& store, const Plan& plan, const Options& option
   }
   // Also when nothing moves: an earlier run may have died before its pages were written.
   if (!plan.moves() && !plan.expected) return {};
-  return write_pages(store, plan.channel, receipt);
+  if (plan.moves()) plan.known->add(plan.view);
+  return write_pages(store, plan.channel, *plan.known, receipt);
 }
 
 Receipt receipt_of(const Plan& plan) {
@@ -269,8 +271,8 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
   auto before = store.counters();
   TRY(auto now, registry::require_channel(store, channel));
   TRY(auto shown, pages::projected_generation(store, channel));
-  TRY(auto last, last_move(store, channel));
-  bool interrupted = last->action == registry::Action::rollback && shown < now.record.generation;
+  TRY(auto last, registry::load_ledger(store, now.record.ledger), "while reading the last move");
+  bool interrupted = last.action == registry::Action::rollback && shown < now.record.generation;
   auto request = options.request.empty() ? "" : sha256("rollback " + options.request).hex();
   if (options.execute) {
     TRY(auto earlier, executed(store, channel, *options.execute, {registry::Action::rollback, request}));
@@ -280,10 +282,10 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
   // Where another generation is asked for, the interrupted move is the past: the new one writes the pages.
   bool complete_it = interrupted && (options.execute || !options.to_generation);
   if (complete_it && !options.dry_run) {
-    TRY(auto receipt, complete(store, channel, last->plan, before));
+    TRY(auto receipt, complete(store, channel, last.plan, before));
     return with_url(store, options, std::move(receipt));
   }
-  TRY(auto plan, plan_rollback(store, channel, options.to_generation));
+  TRY(auto plan, plan_rollback(store, {std::move(now), std::move(last)}, options.to_generation));
   if (options.along) {
     TRY_DO(options.along(plan));
     plan.request = request;

@@ -138,6 +138,9 @@ TEST_F(SignedMoves, EachMoveNeedsWhoMayMakeIt) {
   ASSERT_TRUE(yank) << render(yank.error());
   EXPECT_EQ(code(withdraw(*store_, *yank, author({}))), "O041");
   EXPECT_TRUE(withdraw(*store_, *yank, author(keys_.oncall)));
+  EXPECT_EQ(code(prune(*store_, "stable", {2, 0}, author(keys_.oncall), false)), "O041");
+  EXPECT_TRUE(prune(*store_, "stable", {2, 0}, author({}), true)) << "a dry run moves nothing";
+  EXPECT_TRUE(prune(*store_, "stable", {2, 0}, author(keys_.lead), false));
   EXPECT_EQ(code(unprotect(*store_, "stable", author(keys_.oncall))), "O041");
   EXPECT_EQ(code(promote::protect(*store_, "stable", policy_with(""), author({}))), "O041") << "the old law judges";
   auto moves = verify_moves(*store_, channel());
@@ -145,8 +148,8 @@ TEST_F(SignedMoves, EachMoveNeedsWhoMayMakeIt) {
   EXPECT_TRUE(moves->findings.empty()) << moves->findings.front().message;
   std::string said;
   for (const auto& move : moves->moves) said += fmt::format("{} {}, ", move.action, move.by);
-  EXPECT_EQ(said, "yank oncall, unblock lead, rollback oncall, promote lead, promote lead, protect lead, ");
-  EXPECT_EQ(verify_last_move(*store_, channel())->by, "oncall");
+  EXPECT_EQ(said, "prune lead, yank oncall, unblock lead, rollback oncall, promote lead, promote lead, protect lead, ");
+  EXPECT_EQ(verify_last_move(*store_, channel())->by, "lead");
   EXPECT_TRUE(unprotect(*store_, "stable", author(keys_.lead)));
   EXPECT_EQ(verify_last_move(*store_, channel())->by, "lead") << "by the policy before it";
   EXPECT_EQ(bad_moves(), 0u);

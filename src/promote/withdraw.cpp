@@ -160,7 +160,7 @@ Result<registry::ChannelRecord> withdraw(ObjectStore& store, const Withdrawal& p
   reason.when = author.when;
   reason.why = author.why;
   sign_with(store, author.key, reason);
-  reason.guard = registry::Guard{now.guard.policy, {}};
+  reason.guard = registry::Guard{now.guard.policy, {}, now.guard.keeps_from};
   for (auto& [digest, file] : blocked) reason.guard->blocked.push_back(std::move(file));
   TRY(auto moved, publish::move_channel(store, now.name, plan.expected, plan.view, reason));
   TRY_DO(pages::project_channel(store, now.name));

@@ -121,8 +121,8 @@ Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
     auto moved = move_channel(store, channel, now, next, reason);
     if (moved) {
       Added added{std::move(*moved), true, {}};
-      added.views.emplace(base.digest, std::move(base.record));
-      added.views.emplace(next.digest, std::move(next.record));
+      added.views.add(std::move(base));
+      added.views.add(std::move(next));
       return added;
     }
     // The same entry again: should the lost write arrive after all, it is recognised.

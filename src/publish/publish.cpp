@@ -127,7 +127,7 @@ Result<bool> store_record(ObjectStore& store, const Plan& plan, const ExecuteOpt
   if (digest != plan.set_digest) return fail(ErrorKind::internal, "P011", "the set changed after it was planned");
   if (!options.derivation.empty()) TRY_DO(registry::put_derivation(store, digest, options.derivation));
   TRY_DO(refresh_marked(store, {{registry::set_key(digest), registry::to_json(plan.set)}}));
-  return registry::seal(store, digest, options.now);
+  return registry::seal(store, digest, plan.set, options.now);
 }
 
 std::vector<std::string> projects_of(const registry::SetRecord& set) {
@@ -137,7 +137,7 @@ std::vector<std::string> projects_of(const registry::SetRecord& set) {
 }
 
 Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOptions& options, Receipt& receipt) {
-  TRY(auto sealed, registry::load_sealed(store, plan.set_digest));
+  TRY(auto sealed, registry::load_sealed(store, plan.set_digest, plan.set));
   TRY(auto added, add_sets(store, plan.channel, {sealed},
                            {registry::Action::publish, plan.digest, {}, options.who, options.now, options.why}));
   receipt.channel = plan.channel;

@@ -48,6 +48,7 @@ Result<void> Reachable::follow(const registry::ChannelRecord& channel, Findings&
   std::vector<Step> steps;
   for (const auto& move : moves) {
     keys_.emplace(registry::ledger_key(move.digest), channel.name);
+    if (!registry::keeps_view_of(channel, move.record)) continue;
     if (keys_.emplace(registry::view_key(move.record.to_view), channel.name).second)
       steps.push_back({move.record.to_view, move.record.generation});
   }

@@ -51,11 +51,15 @@ Result<void> check_channel_name(const std::string& name) {
       "use lower-case letters, digits, `.`, `_` and `-`, a letter or digit first: `stable`, `nightly`, `rocm-7.2`");
 }
 
-Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name) {
+namespace {
+/// The channel; `known` itself if it is still what the store holds.
+Result<std::optional<Channel>> read_unless(ObjectReader& store, const std::string& name, const Channel& known) {
   TRY_DO(check_channel_name(name));
   Channel channel;
   TRY(auto bytes, store.get(channel_key(name), k_record_bytes_max, &channel.etag));
   if (!bytes) return std::optional<Channel>();
+  // An ETag never returns, because the generation grows with every move.
+  if (known.record.name == name && known.etag == channel.etag) return std::optional(known);
   TRY(channel.record, parse_channel(*bytes, channel_key(name)));
   if (channel.record.name != name)
     return fail(ErrorKind::corrupt, "R012",
@@ -63,13 +67,28 @@ Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::stri
   return std::optional(std::move(channel));
 }
 
-Result<Channel> require_channel(ObjectReader& store, const std::string& name) {
-  TRY(auto channel, read_channel(store, name));
+Result<Channel> require(ObjectReader& store, const std::string& name, std::optional<Channel> channel) {
   if (channel) return std::move(*channel);
   TRY(auto names, list_channels(store));
   auto known = names.empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one"
                              : "it holds: " + text::join(names, ", ");
   return fail(ErrorKind::not_found, "R015", fmt::format("{} has no channel {}", store.describe(), name), known);
+}
+} // namespace
+
+Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name) {
+  return read_unless(store, name, {});
+}
+
+Result<Channel> require_channel(ObjectReader& store, const std::string& name) {
+  TRY(auto channel, read_channel(store, name));
+  return require(store, name, std::move(channel));
+}
+
+Result<void> update_channel(ObjectReader& store, const std::string& name, Channel& known) {
+  TRY(auto channel, read_unless(store, name, known));
+  TRY(known, require(store, name, std::move(channel)));
+  return {};
 }
 
 Result<void> require_swappable(ObjectStore& store, const std::string& what) {
@@ -173,6 +192,27 @@ Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, cons
   }
   if (generation != 0 || !view.empty()) return broken(channel.name, "its first move is missing");
   return chain;
+}
+
+bool keeps_view_of(const ChannelRecord& channel, const LedgerRecord& move) {
+  return move.generation >= channel.guard.keeps_from || move.action == Action::protect ||
+         move.to_view == channel.view || move.to_view == channel.previous;
+}
+
+Result<void> refuse_pruned(const ChannelRecord& channel, const std::vector<Stored<LedgerRecord>>& moves,
+                           std::uint64_t generation) {
+  auto at =
+      std::find_if(moves.begin(), moves.end(), [&](const auto& move) { return move.record.generation == generation; });
+  if (at == moves.end() || keeps_view_of(channel, at->record)) return {};
+  auto pruned =
+      std::find_if(moves.begin(), moves.end(), [](const auto& move) { return move.record.action == Action::prune; });
+  auto when = pruned == moves.end() ? std::string("an unknown time") : pruned->record.when.text();
+  return fail(
+      ErrorKind::not_found, "O047",
+      fmt::format("what channel {} showed at generation {} is not kept: its history was pruned at {} to what it "
+                  "showed from generation {} on",
+                  channel.name, generation, when, channel.guard.keeps_from),
+      fmt::format("`quarry channel log {}` shows its moves; promote the sets of that time again", channel.name));
 }
 
 } // namespace quarry::registry

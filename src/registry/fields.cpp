@@ -16,7 +16,9 @@ void Writer::text(const char* key, const std::string& value, Need) {
   if (!value.empty()) object_[key] = value;
 }
 void Writer::time(const char* key, const sys::Timestamp& value) { text(key, value.text()); }
-void Writer::number(const char* key, std::uint64_t value) { object_[key] = value; }
+void Writer::number(const char* key, std::uint64_t value, Need need) {
+  if (value != 0 || need == Need::required) object_[key] = value;
+}
 void Writer::real(const char* key, double value) { object_[key] = value; }
 void Writer::flag(const char* key, bool value) { object_[key] = value; }
 void Writer::digest(const char* key, const Sha256& value) { object_[key] = value.hex(); }
@@ -66,8 +68,8 @@ void Reader::time(const char* key, sys::Timestamp& value) {
   value = std::move(*parsed);
 }
 
-void Reader::number(const char* key, std::uint64_t& value) {
-  const Json* found = look(key, Need::required);
+void Reader::number(const char* key, std::uint64_t& value, Need need) {
+  const Json* found = look(key, need);
   if (!found) return;
   if (!found->is_number_unsigned()) return defect(fmt::format("{} is not a whole number", name_of(key)));
   value = found->get<std::uint64_t>();

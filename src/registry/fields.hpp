@@ -27,13 +27,13 @@ template <class R>
 concept KeepsUnknown = requires(R& record) { record.unknown; };
 
 /// Writes fields into a JSON object. Empty texts, digests, maps and optional lists are left out, because absent and
-/// empty mean the same in every record; numbers, flags and required lists are always written.
+/// empty mean the same in every record; numbers that are required, flags and required lists are always written.
 class Writer {
 public:
   explicit Writer(Json& object);         ///< makes it an object
   void keep(const std::string& unknown); ///< adds fields that a Reader did not know
   void text(const char* key, const std::string& value, Need need = Need::required);
-  void number(const char* key, std::uint64_t value);
+  void number(const char* key, std::uint64_t value, Need need = Need::required); ///< optional: 0 is left out
   void real(const char* key, double value);
   void flag(const char* key, bool value);
   void digest(const char* key, const Sha256& value);
@@ -101,7 +101,7 @@ class Reader {
 public:
   Reader(const Json& object, Place place);
   void text(const char* key, std::string& value, Need need = Need::required);
-  void number(const char* key, std::uint64_t& value);
+  void number(const char* key, std::uint64_t& value, Need need = Need::required);
   void real(const char* key, double& value);
   void flag(const char* key, bool& value);
   void digest(const char* key, Sha256& value);

@@ -75,6 +75,7 @@ template <class V, Either<ChannelRecord> R> void fields(V& v, R& r) {
   v.digest("ledger", r.ledger);
   v.digest("policy", r.guard.policy, Need::optional);
   v.list("blocked", r.guard.blocked, Need::optional);
+  v.number("keeps_from", r.guard.keeps_from, Need::optional);
 }
 
 template <class V, Either<ShownSet> R> void fields(V& v, R& r) {

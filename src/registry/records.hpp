@@ -80,7 +80,8 @@ struct BlockedFile {
 struct Guard {
   PolicyDigest policy;              ///< only promotions that it allows may add sets; empty: not protected
   std::vector<BlockedFile> blocked; ///< sorted by sha256
-  bool empty() const { return policy.empty() && blocked.empty(); }
+  std::uint64_t keeps_from = 0;     ///< what earlier generations showed may be removed (channel prune); 0: all is kept
+  bool empty() const { return policy.empty() && blocked.empty() && keeps_from == 0; }
   bool operator==(const Guard&) const = default;
 };
 struct ChannelRecord { ///< channels/{name}.json: replaced by each move

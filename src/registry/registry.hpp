@@ -105,6 +105,8 @@ bool is_junk(const Error& error);
 /// written again. An existing seal that is damaged is not replaced: corrupt (R011, R014). Fails with R004 if the write
 /// may have happened, and with R005 if the record has no directory. Four requests; two if the set is sealed already.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time);
+/// The same for a set whose record the caller has just written: it is not read.
+Result<bool> seal(ObjectStore& store, const SetDigest& set, const SetRecord& record, const Timestamp& time);
 
 struct SealedSet {
   SetDigest digest;
@@ -114,6 +116,8 @@ struct SealedSet {
 /// Returns a set with its seal. Fails with not_found (R010, R013), corrupt (R011, R012, R014), or R005 for a set record
 /// without a directory. Two requests; a third one, which tells why, if the set is not sealed.
 Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest);
+/// The seal of a set whose record is at hand. One request.
+Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest, SetRecord set);
 /// The same by a digest or its first 8 or more digits, as people write it: also R020, and a listing for a short digest.
 Result<SealedSet> load_sealed(ObjectReader& store, const std::string& digits);
 /// Returns these sets with their seals, in this order. Two requests per set, eight sets at the same time.
@@ -123,7 +127,9 @@ Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::v
 /// "42-linux" does not match "42-linux-x/python". A seal that is removed after the listing, as retention does, is left
 /// out. Fails with R010, R011, R012, and with R014, also for a seal in another place than its set names. Costs one
 /// listing of everything below, then two reads per set, one after the other.
-Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory);
+/// A set of `known` is taken as it is if its seal is still there: both are immutable.
+Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory,
+                                                 const std::vector<SealedSet>& known = {});
 
 /// What a locator refers to.
 struct Resolved {
@@ -189,6 +195,9 @@ struct Channel {
 Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name);
 /// The same, but fails with not_found (R015, naming the existing channels) if the channel does not exist.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
+/// Reads a channel into `known`, unless its ETag is still that of `known`: then its record, which may block thousands
+/// of files, is not parsed again. Errors and cost of require_channel().
+Result<void> update_channel(ObjectReader& store, const std::string& name, Channel& known);
 /// Fails with unsupported (R031) if the store ignores conditional writes: a channel or a distribution has several
 /// writers, so its store must be able to compare and swap. `what` is for the message: "channel stable".
 Result<void> require_swappable(ObjectStore& store, const std::string& what);
@@ -221,5 +230,12 @@ Result<std::vector<std::string>> list_channels(ObjectReader& store);
 /// generation and view; corrupt (R017). Also fails with R010, R011 and R012 of an entry. Costs one read per move; all
 /// entries are in memory.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel);
+/// Fails with not_found O047 if `channel prune` has given up what the channel showed at that generation: with the time
+/// of the pruning. `moves` is the channel's ledger_chain(). Pure.
+Result<void> refuse_pruned(const ChannelRecord& channel, const std::vector<Stored<LedgerRecord>>& moves,
+                           std::uint64_t generation);
+/// Whether what a move made the channel show is kept for `rollback --to`. What the channel showed when it was protected
+/// is kept in any case, because a view from before counts as let in by it (promote/plan_rollback.cpp). Pure.
+bool keeps_view_of(const ChannelRecord& channel, const LedgerRecord& move);
 
 } // namespace quarry::registry

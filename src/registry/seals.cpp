@@ -55,6 +55,10 @@ Unexpected not_sealed(ObjectReader& store, const SetRecord& set, const SetDigest
 
 Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest) {
   TRY(auto set, load_set(store, digest));
+  return load_sealed(store, digest, std::move(set));
+}
+
+Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest, SetRecord set) {
   auto key = seal_key(set.directory, digest);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
   if (!bytes) return not_sealed(store, set, digest);
@@ -86,6 +90,10 @@ std::string seal_key(const std::string& directory, const SetDigest& set) {
 
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time) {
   TRY(auto record, load_set(store, set));
+  return seal(store, set, record, time);
+}
+
+Result<bool> seal(ObjectStore& store, const SetDigest& set, const SetRecord& record, const Timestamp& time) {
   auto key = seal_key(record.directory, set);
   TRY(auto present, store.get(key, k_record_bytes_max));
   if (present) {
@@ -124,12 +132,25 @@ Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::v
   return sets;
 }
 
-Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory) {
+namespace {
+const SealedSet* known_as(const std::vector<SealedSet>& known, const std::string& seal) {
+  auto same = [&](const SealedSet& one) { return seal_key(one.set.directory, one.digest) == seal; };
+  auto found = std::find_if(known.begin(), known.end(), same);
+  return found == known.end() ? nullptr : &*found;
+}
+} // namespace
+
+Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory,
+                                                 const std::vector<SealedSet>& known) {
   TRY(auto objects, store.list(directory + "/"));
   std::vector<SealedSet> found;
   for (const auto& object : objects) {
     auto digest = sealed_digest(object.key);
     if (!digest) continue;
+    if (const auto* one = known_as(known, object.key)) {
+      found.push_back(*one);
+      continue;
+    }
     auto set = load_sealed(store, *digest);
     if (!set && set.error().is(codes::not_sealed)) {
       TRY(auto record, load_set(store, *digest));

@@ -290,3 +290,8 @@ def test_gc(store_of, tmp_path):
         (before / f"store/{name}/{hashlib.sha256(junk).hexdigest()}.json").write_bytes(junk)
     good("gc", "--grace", "0s", "--store", f"file:{before / 'store'}")
     check(Move(before, ["gc", "--grace", "0s"], ("staging",), facts=records_in), tmp_path)
+
+
+def test_prune(store_of, tmp_path):
+    before = store_of(("rollback", "staging", *REASON), ("rollback", "staging", "--to", "2", *REASON))
+    check(Move(before, ["channel", "prune", "staging", "--keep", "2", *REASON], ("staging",)), tmp_path)

@@ -1,4 +1,4 @@
-"""How many requests a gate and a promotion send to a bucket: what is judged decides, not what the store holds."""
+"""How many requests a gate, a promotion and a rollback send to a bucket: what is judged and what changes decides, not what the store holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import distributions, evidence, s3_server  # noqa: E402
+from support import distributions, evidence, records, s3_server  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
 from support.quarry import clean_environment, good  # noqa: E402
 
@@ -70,3 +70,25 @@ def test_a_promotion_lists_evidence_twice(bucket):
     requests = bucket.requests("promote", "--from", f"set:{judged}", "--to", "stable", "--policy", bucket.policy)
     assert of_results(requests) == 3, "what was read is not read again"
     assert requests.count(("GET", "evidence/attempts/marked.json")) == 2
+
+
+def test_a_rollback_does_not_look_at_the_sets_of_the_channel(bucket, tmp_path):
+    """A channel of 1,200 sets, in which the last move changed one project."""
+    store, shards, sets, views = records.Store(tmp_path / "store"), {}, [], []
+    for number in range(1200):
+        record = records.file_record(f"demo{number % 100}", f"1.{number // 100}", f"{number + 1}-linux/python")
+        sets.append(store.sealed(str(number + 1), [record]))
+        shards.setdefault(record["project"], []).append(record)
+        if number >= 1198:
+            views.append(store.view(sets, shards))
+    store.channel("stable", views)
+    for path in store.root.rglob("*.json"):
+        if "seals" not in path.parts and "sets" not in path.parts:  # they are not needed, and it shows
+            bucket.client.put(bucket.server.bucket, str(path.relative_to(store.root)), path.read_bytes())
+    bucket("index", "repair", "channel:stable")
+    requests = bucket.requests("rollback", "stable")
+    project = "demo99"
+    beside = [one for one in requests if not one[1].startswith("channels/stable/") and not one[1].startswith("1200-linux/") and project not in one[1]]
+    assert len(beside) <= 20, beside
+    pages = [key for method, key in requests if method == "PUT" and key.startswith("channels/stable/")]
+    assert sorted(pages) == sorted(["channels/stable/pages.json", "channels/stable/simple-json/demo99/index.html", "channels/stable/simple/demo99/", "channels/stable/simple/demo99/index.html"])

@@ -152,6 +152,7 @@ Result<ShownState> state_at(store::ObjectReader& store, const std::string& text)
   if (at != text.npos) {
     auto wanted = text::parse_u64(text.substr(at + 1));
     TRY(auto moves, registry::ledger_chain(store, channel.record));
+    if (wanted) TRY_DO(registry::refuse_pruned(channel.record, moves, *wanted));
     auto move = std::find_if(moves.begin(), moves.end(),
                              [&](const auto& one) { return wanted && one.record.generation == *wanted; });
     if (move == moves.end()) return no_generation(state.name, text.substr(at + 1));
@@ -384,9 +385,11 @@ Command gc_command() {
 } // namespace
 
 std::vector<Command> channel_commands() {
-  return {channel_show_command(),    channel_log_command(),       channel_diff_command(),
-          channel_protect_command(), channel_unprotect_command(), channel_unblock_command(),
-          repair_command(),          rebuild_command(),           gc_command()};
+  return {channel_show_command(),      channel_log_command(),
+          channel_diff_command(),      channel_protect_command(),
+          channel_unprotect_command(), channel_unblock_command(),
+          channel_prune_command(),     repair_command(),
+          rebuild_command(),           gc_command()};
 }
 
 } // namespace quarry::cli

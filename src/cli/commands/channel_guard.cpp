@@ -178,4 +178,62 @@ Command channel_unblock_command() {
           .run = run_unblock};
 }
 
+// ---- channel prune
+
+namespace {
+Result<int> run_prune(Context& context, const Arguments& arguments) {
+  TRY(auto author, author_of(context, arguments));
+  TRY(auto keep, promote::parse_keep(arguments.get("--keep"), context.clock.now_us()));
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  bool dry_run = arguments.has("--dry-run");
+  TRY(auto pruned, promote::prune(*store, arguments.operands.at(0), keep, author, dry_run));
+  auto from = pruned.guarded.channel.guard.keeps_from;
+  context.out.data(
+      fact(dry_run                ? "would prune"
+           : pruned.guarded.moved ? "pruned"
+                                  : "unchanged",
+           "{}  {} given up, {}", place_of(pruned.guarded), units::things(pruned.views, "view"),
+           from == 0 ? "all generations are kept" : fmt::format("generation {} and later are kept", from)));
+  if (pruned.views > 0 && !dry_run) context.out.note("`quarry gc` removes their records, in two runs");
+  auto document = document_of(pruned.guarded, "quarry.channel-prune/1");
+  document["keeps_from"] = from;
+  document["views"] = pruned.views;
+  document["dry_run"] = dry_run;
+  context.out.document(document);
+  return 0;
+}
+} // namespace
+
+Command channel_prune_command() {
+  return {
+      .path = {"channel", "prune"},
+      .summary = "give up what a channel showed long ago",
+      .description =
+          "Every move of a channel is kept, with what it made the channel show, so that `rollback --to` can go to any "
+          "of them: the records of a nightly channel grow for ever, and retention keeps the packages of every view. "
+          "This gives up the views before the last N, or before a time, as a move with an entry in the ledger. The "
+          "moves stay in the ledger; `rollback --to` and `channel diff` behind them are refused.\n\n"
+          "It removes nothing itself: `quarry gc` removes the records in two runs, and `quarry retain` the packages "
+          "that nothing else names. Always kept are what the channel shows, what it showed before its last move, and "
+          "what it showed when it was protected; packages that a kept lock names stay, too.",
+      .operands = {k_channel},
+      .flags =
+          {{.name = "--keep",
+            .value = "N|AGE",
+            .help = "how many of the last views (2 or more), or those shown within this time, such as 60d",
+            .required = true},
+           k_why,
+           sign_flag(),
+           {.name = "--dry-run", .value = "", .help = "tell what would be given up, change nothing", .letter = 'n'},
+           store_flag()},
+      .examples = {{"quarry channel prune nightly --keep 60d --reason \"two months are enough\" --store file:store",
+                    "what it showed in the last 60 days stays"}},
+      .exit_codes = {{3, "the channel does not exist"},
+                     {6, "the ledger is broken"},
+                     {7, "other writers kept moving it"},
+                     {10, "its policy wants the move signed"}},
+      .schema = "quarry.channel-prune/1",
+      .run = run_prune};
+}
+
 } // namespace quarry::cli
