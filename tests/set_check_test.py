@@ -179,12 +179,17 @@ def test_a_baseline_hides_what_was_known(broken, tmp_path):
     baseline.write_text(quarry("set", "check", broken, "--json").out)
     done = good("set", "check", broken, "--baseline", baseline, "--json").json
     assert done["findings"] == [] and done["known"] == 2
-    for text in ("[]", "[1", '{"schema": "quarry.set-check/1"}', '{"findings": []}', '{"schema": "quarry.set-check/2", "findings": []}'):
+    for text in ("[]", "[1", '{"schema": "quarry.set-check/1"}', '{"findings": []}', '{"schema": "quarry.set-check/2", "findings": []}', '{"schema": "quarry.set-check/1", "findings": [{"code": 1}]}'):
         baseline.write_text(text)
         refused("Q012", 6, "set", "check", broken, "--baseline", baseline)
     baseline.write_text(quarry("wheel", "check", broken, "--json").out)
     done = refused("Q012", 6, "set", "check", broken, "--baseline", baseline)
     assert "it is a quarry.wheel-check/1 document, not quarry.set-check/1" in done.err
+
+
+def test_two_documents_at_once_are_refused(broken):
+    for form in ("sarif", "github", "junit"):
+        assert f"--json and --format {form} ask for two documents" in refused("C042", 2, "set", "check", broken, "--json", "--format", form).err
 
 
 def test_formats(broken, tmp_path):

@@ -53,6 +53,10 @@ std::string summary_of(const std::vector<PlacedFinding>& findings, const Finding
 
 Result<void> print_for_programs(Context& context, const std::vector<PlacedFinding>& findings,
                                 const FindingFormat& format) {
+  bool for_programs = format.format == "github" || format.format == "sarif" || format.format == "junit";
+  if (for_programs && context.out.json())
+    return fail(ErrorKind::invalid_argument, "C042",
+                fmt::format("--json and --format {} ask for two documents", format.format), "give one of them");
   if (format.format == "github") {
     auto page = context.variable("GITHUB_STEP_SUMMARY");
     auto rest = page.empty() ? "shown with `--format text`" : "in the step summary";

@@ -35,10 +35,12 @@ Result<Findings> findings_of_document(const std::string& file, const std::string
   Findings findings;
   for (const auto& each : (*document)["findings"]) {
     if (!each.is_object()) return no_document("a finding is not an object");
-    findings.push_back({json::string_or(each, "code", ""),
+    for (const char* key : {"code", "place", "message"})
+      if (!each.contains(key) || !each[key].is_string()) return no_document(fmt::format("a finding has no `{}`", key));
+    findings.push_back({each["code"],
                         json::string_or(each, "severity", "error") == "error" ? Severity::error : Severity::warning,
-                        json::string_or(each, "place", ""),
-                        json::string_or(each, "message", ""),
+                        each["place"],
+                        each["message"],
                         {}});
   }
   return findings;

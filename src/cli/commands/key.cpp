@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/moves.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "promote/guard.hpp"
@@ -96,15 +97,10 @@ Result<Revoking> without_key(store::ObjectReader& store, const std::string& chan
 }
 
 Result<int> run_key_revoke(Context& context, const Arguments& arguments) {
-  auto reason = arguments.get("--reason"), name = arguments.get("--channel");
-  TRY_DO(check_line("--reason", reason));
-  if (text::trim(reason).empty())
-    return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
-                "say why: whoever looks at the channel in a year has only the ledger");
-  TRY(auto key, signing_key(arguments));
+  auto name = arguments.get("--channel");
+  TRY(auto author, author_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto revoking, without_key(*store, name, arguments.operands.at(0), reason));
-  promote::Author author{who(context), sys::Timestamp::from_us(context.clock.now_us()), reason, std::move(key)};
+  TRY(auto revoking, without_key(*store, name, arguments.operands.at(0), author.why));
   TRY(auto guarded, promote::protect(*store, name, revoking.policy, author, revoking.instead_of));
   const auto& channel = guarded.channel;
   const auto& signer = revoking.signer.key.empty() ? revoking.before.front() : revoking.signer;
