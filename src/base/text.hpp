@@ -29,7 +29,7 @@ std::string percent_encode(std::string_view path); ///< RFC 3986 unreserved and 
 std::string percent_decode(std::string_view text); ///< a malformed escape stays as it is
 std::string html_escape(std::string_view text);    ///< & < > " '
 std::string shell_word(std::string_view text);     ///< one word of a POSIX shell (and of zsh), quoted where it must be
-/// The bytes before the first one that is not UTF-8 (RFC 3629 §4); all of them when there is none.
+/// Returns how many bytes at the start of the text are valid UTF-8 (RFC 3629 §4): text.size() if the whole text is.
 std::size_t utf8_prefix(std::string_view text);
 bool is_valid_utf8(std::string_view text);
 std::optional<std::uint64_t> parse_u64(std::string_view text); ///< the whole text, decimal digits only

@@ -70,7 +70,7 @@ Position tab_before(std::string_view text, std::uint32_t last) {
 std::string single_quoted(std::string_view written) {
   std::string folded;
   std::size_t breaks = 0; // since the last line that holds text
-  auto lines = text::split(std::string(written), '\n');
+  auto lines = text::split(written, '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const bool first = i == 0, last = i + 1 == lines.size();
     std::string_view line = lines[i];

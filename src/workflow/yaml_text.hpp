@@ -1,7 +1,7 @@
 #pragma once
 // Private to the room.
-// What libfyaml misreads, read from the text of the file: bytes that are not UTF-8, tabs, and quotes beside quotes.
-// Pure and linear in the text.
+// What libfyaml 0.7.12 handles wrongly, found in the text itself: bytes that are not UTF-8, tabs, adjacent quotes. Pure
+// and linear in the text.
 #include "workflow/yaml.hpp"
 #include <optional>
 #include <string>
@@ -19,8 +19,8 @@ struct SyntaxError {
 /// never ends on `%` before a byte that is not UTF-8, so such a file must not reach it.
 std::optional<SyntaxError> not_text(std::string_view text);
 
-/// The tab that indents a line up to `last`; line 0 when there is none. libfyaml reports a tab where the construct
-/// around it ends; the tab itself is what people look for.
+/// Finds the first tab in the indentation of line `last` or of a line next to it. libfyaml names the line where the
+/// broken list or mapping ends; people look for the tab. Returns line 0 if these lines have no such tab.
 Position tab_before(std::string_view text, std::uint32_t last);
 
 /// The text of a single-quoted scalar, given as it is written between its quotes (YAML 1.2 §7.3.2): `''` is a quote,
