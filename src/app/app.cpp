@@ -60,6 +60,13 @@ private:
   int descriptor_, error_ = 0;
 };
 
+/// A settings file may hold a key of any command, so all are needed to check it.
+std::vector<cli::Command> commands_for(const std::vector<std::string>& words,
+                                       const std::vector<std::string>& settings) {
+  bool whole = words.empty() || std::any_of(settings.begin(), settings.end(), sys::exists);
+  return whole ? cli::all_commands() : cli::commands_near(words.front());
+}
+
 int run_world(int argc, char** argv, Stream& out, Stream& err) {
   auto environment = take_environment();
   sys::RealClock clock;
@@ -80,9 +87,8 @@ int run_world(int argc, char** argv, Stream& out, Stream& err) {
                    .err_is_terminal = sys::stderr_is_terminal(),
                    .columns = sys::terminal_columns(),
                    .processors = sys::cpu_count()};
-  auto commands = cli::all_commands();
-  return cli::run_engine(world, commands,
-                         argc > 0 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>{});
+  auto words = argc > 0 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>{};
+  return cli::run_engine(world, commands_for(words, cli::settings_files(here, environment)), words);
 }
 
 } // namespace

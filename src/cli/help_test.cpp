@@ -239,5 +239,23 @@ TEST_F(Table, OnlyAGroupOfHiddenCommandsListsThem) {
   EXPECT_THAT(group_page(commands_, "compat", 80), HasSubstr("compat update_dependencies"));
 }
 
+// A command line gets only the rooms of its noun, so a noun that its room does not name would be an unknown command.
+TEST(Registry, TheCommandsOfANounAreThoseOfTheWholeTable) {
+  auto all = all_commands();
+  std::set<std::string> nouns;
+  for (const auto& command : all) nouns.insert(command.path[0]);
+  for (const auto& noun : nouns) {
+    std::vector<std::string> expected, near;
+    for (const auto& command : all)
+      if (command.path[0] == noun) expected.push_back(name_of(command));
+    for (const auto& command : commands_near(noun))
+      if (command.path[0] == noun) near.push_back(name_of(command));
+    EXPECT_EQ(near, expected) << noun;
+    EXPECT_LT(commands_near(noun).size(), all.size()) << noun;
+  }
+  EXPECT_EQ(commands_near("gpuu").size(), all.size());
+  EXPECT_EQ(commands_near("--json").size(), all.size());
+}
+
 } // namespace
 } // namespace quarry::cli

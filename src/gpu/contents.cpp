@@ -119,14 +119,12 @@ bool is_full(const Reading& reading) { return reading.contents.objects.size() >=
 
 namespace {
 bool has_room_for(Reading& reading, const Target& target) {
-  auto label = target.str();
-  if (reading.labels.size() < k_targets_max || reading.labels.contains(label)) {
-    reading.labels.insert(std::move(label));
-    return true;
-  }
-  add_finding(reading, {"G101", Severity::error, reading.name,
-                        fmt::format("it has labels of more than {} targets; {} is not listed", k_targets_max, label),
-                        "build or fetch the file again"});
+  if (reading.labels.contains(target)) return true;
+  if (reading.labels.size() < k_targets_max) return reading.labels.insert(target).second;
+  add_finding(reading,
+              {"G101", Severity::error, reading.name,
+               fmt::format("it has labels of more than {} targets; {} is not listed", k_targets_max, target.str()),
+               "build or fetch the file again"});
   return false;
 }
 } // namespace

@@ -16,7 +16,7 @@ struct Reading {
   Contents contents = {};
   Budget budget = {};
   std::size_t hidden = 0; ///< findings beyond k_findings_max
-  std::set<std::string, std::less<>> labels = {};
+  std::set<Target> labels = {};
   std::function<void(const Bundle&)> on_bundle = {}; ///< gets each bundle that was read, in the order of reading
 };
 constexpr std::size_t k_targets_max = 1024; // of a file; LLVM knows about 70 processors, some in 9 variants

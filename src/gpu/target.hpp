@@ -16,8 +16,8 @@ enum class Feature : std::uint8_t { any, off, on };
 struct Target {
   std::string processor; ///< "gfx942", "gfx11-generic", "sm_90", "gfx11xx" (AOTriton's name of a group)
   Feature sramecc = Feature::any, xnack = Feature::any;
-  std::string str() const; ///< the features in alphabetical order, as LLVM writes them
-  bool operator==(const Target&) const = default;
+  std::string str() const;                         ///< the features in alphabetical order, as LLVM writes them
+  auto operator<=>(const Target&) const = default; ///< any total order: that of keys, not of people
 };
 
 /// `processor(:feature(+|-))*`. Returns nullopt if a feature is unknown, or a character is not a letter, a digit, `-`

@@ -29,17 +29,10 @@ struct Unit {
 
 Unit unit_of(const DeviceFile& file) {
   Unit unit{&file, {}, {}};
-  for (const auto& object : file.contents.objects) {
-    auto target = object.target.str();
-    if (gpu::is_foreign(object.target)) { // it is listed, and no verdict is about it
-      ++unit.targets[target].count;
-      unit.targets[target].bytes += object.bytes;
-      continue;
-    }
-    for (auto* sum : {&unit.targets[target], &unit.by_processor[object.target.processor][target]}) {
-      ++sum->count;
-      sum->bytes += object.bytes;
-    }
+  for (const auto& code : code_by_target(file.contents)) {
+    unit.targets[code.name] = {code.count, code.bytes};
+    if (!gpu::is_foreign(code.target)) // otherwise it is listed, and no verdict is about it
+      unit.by_processor[code.target.processor][code.name] = {code.count, code.bytes};
   }
   return unit;
 }
@@ -265,6 +258,24 @@ bool target_less(std::string_view a, std::string_view b) {
   };
   if (is_numbered(a) && is_numbered(b) && length(a) != length(b)) return length(a) < length(b);
   return a < b;
+}
+
+std::vector<TargetCode> code_by_target(const gpu::Contents& contents) {
+  // By the key first: a library has hundreds of code objects and few targets.
+  std::map<gpu::Target, TargetCode> sums;
+  for (const auto& object : contents.objects) {
+    auto& sum = sums.try_emplace(object.target, TargetCode{{}, {}, object.container, 0, 0}).first->second;
+    ++sum.count;
+    sum.bytes += object.bytes;
+  }
+  std::vector<TargetCode> out;
+  for (auto& [target, sum] : sums) {
+    sum.name = target.str();
+    sum.target = target;
+    out.push_back(std::move(sum));
+  }
+  std::ranges::sort(out, [](const TargetCode& a, const TargetCode& b) { return target_less(a.name, b.name); });
+  return out;
 }
 
 Judgement judge(const DeviceCode& code, const Asked& asked) {

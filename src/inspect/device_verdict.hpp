@@ -45,6 +45,16 @@ struct Judgement {
   Findings findings; ///< of the files, then one for each file or target with a verdict
 };
 
+/// The code objects of one file for one target.
+struct TargetCode {
+  std::string name; ///< of `target`, as people write it
+  gpu::Target target;
+  gpu::Container container = gpu::Container::elf; ///< of the first one
+  std::uint64_t count = 0, bytes = 0;
+};
+/// Sums the code objects of a file by target, in the order of target_less().
+std::vector<TargetCode> code_by_target(const gpu::Contents& contents);
+
 /// A variant (`gfx90a:xnack+`) counts as its processor, a generic target as every processor that it covers. Time:
 /// linear in the code objects.
 Judgement judge(const DeviceCode& code, const Asked& asked);

@@ -10,34 +10,12 @@
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
 
 namespace {
 constexpr std::size_t k_files_shown = 20; // rows of a terminal; --json has all
-
-/// The code objects of one file for one target.
-struct Row {
-  std::string file, target;
-  std::string_view container;
-  std::uint64_t count = 0, bytes = 0;
-};
-
-std::vector<Row> rows_of(const inspect::DeviceFile& file) {
-  auto less = [](const std::string& a, const std::string& b) { return inspect::target_less(a, b); };
-  std::map<std::string, Row, decltype(less)> rows(less);
-  for (const auto& object : file.contents.objects) {
-    auto target = object.target.str();
-    auto& row = rows.try_emplace(target, Row{file.path, target, gpu::to_string(object.container), 0, 0}).first->second;
-    ++row.count;
-    row.bytes += object.bytes;
-  }
-  std::vector<Row> out;
-  for (auto& [target, row] : rows) out.push_back(std::move(row));
-  return out;
-}
 
 std::uint64_t bytes_of(const inspect::DeviceFile& file) {
   std::uint64_t bytes = 0;
@@ -68,7 +46,7 @@ std::string file_table(const inspect::DeviceCode& code, Look look) {
   TableRows rows{{"file", "objects", "bytes", "targets"}};
   for (std::size_t i = 0; i < std::min(files.size(), k_files_shown); ++i) {
     std::vector<std::string> targets;
-    for (const auto& row : rows_of(*files[i])) targets.push_back(row.target);
+    for (const auto& sum : inspect::code_by_target(files[i]->contents)) targets.push_back(sum.name);
     rows.push_back({files[i]->path, units::count(files[i]->contents.objects.size()), units::bytes(bytes_of(*files[i])),
                     text::join(targets, " ")});
   }
@@ -98,12 +76,12 @@ std::string as_text(const inspect::DeviceCode& code, const inspect::Judgement& j
 Json objects_json(const inspect::DeviceCode& code) {
   Json out = Json::array();
   for (const auto& file : code.files)
-    for (const auto& row : rows_of(file))
-      out.push_back({{"file", row.file},
-                     {"target", row.target},
-                     {"container", row.container},
-                     {"count", row.count},
-                     {"bytes", row.bytes}});
+    for (const auto& sum : inspect::code_by_target(file.contents))
+      out.push_back({{"file", file.path},
+                     {"target", sum.name},
+                     {"container", gpu::to_string(sum.container)},
+                     {"count", sum.count},
+                     {"bytes", sum.bytes}});
   return out;
 }
 
