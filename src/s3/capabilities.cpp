@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "digest/crc64.hpp"
 #include "s3/replies.hpp"
+#include "s3/upload.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -88,31 +89,24 @@ private:
     return {};
   }
   Result<bool> complete_is_unconditional() {
-    auto created = bucket_.call({.action = "ask what the store can do",
-                                 .method = "POST",
-                                 .key = key_,
-                                 .query = {{"uploads", ""}},
-                                 .body = content::Rope()});
-    if (!created && (created.error().status == 0 || (created.error().status >= 500 && created.error().status != 501)))
-      return fail(std::move(created.error().error));
-    if (!created) return true; // no multipart at all: nothing is known to be conditional
-    TRY(auto id, parse_upload_id(created->response.body, "the start of an upload"));
+    auto id = start_upload({bucket_, key_, "ask what the store can do"}, {});
+    if (!id && (id.error().status == 0 || (id.error().status >= 500 && id.error().status != 501)))
+      return fail(std::move(id.error().error));
+    if (!id) return true; // no multipart at all: nothing is known to be conditional
     const std::string bytes = "part";
     auto part = bucket_.call({.action = "ask what the store can do",
                               .method = "PUT",
                               .key = key_,
-                              .query = {{"partNumber", "1"}, {"uploadId", id}},
+                              .query = {{"partNumber", "1"}, {"uploadId", *id}},
                               .body = content::Rope::literal(bytes),
                               .body_sha256 = sha256(bytes).hex(),
                               .repeat = false});
     if (!part) return fail(std::move(part.error().error));
-    auto body = fmt::format("<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{}</ETag></Part>"
-                            "</CompleteMultipartUpload>",
-                            xml_escape(net::header(part->response.headers, "etag")));
+    auto body = completion_body({unquoted(net::header(part->response.headers, "etag"))});
     auto done = bucket_.call({.action = "ask what the store can do",
                               .method = "POST",
                               .key = key_,
-                              .query = {{"uploadId", id}},
+                              .query = {{"uploadId", *id}},
                               .headers = {{"if-none-match", "*"}},
                               .body = content::Rope::literal(body),
                               .body_sha256 = sha256(body).hex(),
@@ -121,8 +115,7 @@ private:
     if (done) return true;
     if (done.error().status == 0 || (done.error().status >= 500 && done.error().status != 501))
       return fail(std::move(done.error().error));
-    static_cast<void>(
-        bucket_.call({.action = "end the probe", .method = "DELETE", .key = key_, .query = {{"uploadId", id}}}));
+    end_upload({bucket_, key_, "end the probe"}, *id);
     return done.error().status != 412;
   }
 

@@ -1,6 +1,7 @@
 #include "s3/copy.hpp"
 
 #include "s3/replies.hpp"
+#include "s3/upload.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -27,15 +28,8 @@ public:
   }
 
   PutOutcome in_parts() {
-    auto created = tools_.bucket.call({.action = action(),
-                                       .method = "POST",
-                                       .key = to_.key,
-                                       .query = {{"uploads", ""}},
-                                       .headers = marked_.headers,
-                                       .body = content::Rope()});
-    if (!created) return tl::unexpected(std::move(created.error()));
-    auto id = parse_upload_id(created->response.body, "the start of a copy");
-    if (!id) return tl::unexpected(refused(std::move(id).error()));
+    auto id = start_upload({tools_.bucket, to_.key, action()}, marked_.headers);
+    if (!id) return tl::unexpected(std::move(id.error()));
     id_ = std::move(*id);
     auto part_bytes = part_size(request_.size, k_copy_part_bytes);
     etags_.resize((request_.size + part_bytes - 1) / part_bytes);
@@ -48,7 +42,10 @@ public:
       if (!failed) failed = std::move(part.error());
       return fail(failed->error);
     });
-    if (failed) return abort(std::move(*failed));
+    if (failed) {
+      failed->ambiguous = false; // without Complete there is no object
+      return abort(std::move(*failed));
+    }
     if (!copied) return abort(refused(std::move(copied).error()));
     auto outcome = finish(complete());
     return outcome || outcome.error().status != 412 ? outcome : abort(std::move(outcome.error()));
@@ -125,8 +122,7 @@ private:
   }
 
   PutOutcome abort(Refusal refusal) {
-    static_cast<void>(
-        tools_.bucket.call({.action = "end a copy", .method = "DELETE", .key = to_.key, .query = {{"uploadId", id_}}}));
+    end_upload({tools_.bucket, to_.key, "end a copy"}, id_);
     return tl::unexpected(std::move(refusal));
   }
 
@@ -139,7 +135,27 @@ private:
   std::vector<std::string> etags_;
 };
 
+Refusal cannot_copy(const PutTools& tools, const CopyRequest& request) {
+  return refused(Error::of(ErrorKind::unsupported, "K008",
+                           fmt::format("{} cannot copy `{}` to `{}` under the condition that was asked for",
+                                       tools.bucket.name(), request.from, request.to.key))
+                     .with_hint("store the bytes instead: there the condition is checked"));
+}
+
 } // namespace
+
+bool can_copy(const CopyRequest& request, const Capabilities& capabilities) {
+  if (request.to.condition == Condition::none) return true;
+  bool checked = request.to.condition == Condition::match ? capabilities.if_match : capabilities.if_absent;
+  return checked && capabilities.complete_conditions && request.size > 0;
+}
+
+void keep_metadata(const net::Headers& source, PutRequest& to) {
+  if (to.content_type.empty()) to.content_type = net::header(source, "content-type");
+  if (to.cache_control.empty()) to.cache_control = net::header(source, "cache-control");
+  for (const auto* name : {"content-encoding", "content-disposition", "content-language", "expires"})
+    if (auto value = net::header(source, name); !value.empty()) to.metadata.emplace_back(name, value);
+}
 
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request) {
   auto capabilities = Capabilities{};
@@ -149,6 +165,7 @@ PutOutcome copy_object(const PutTools& tools, const CopyRequest& request) {
     if (!known) return tl::unexpected(refused(std::move(known).error()));
     capabilities = *known;
   }
+  if (!can_copy(request, capabilities)) return tl::unexpected(cannot_copy(tools, request));
   Copy copy(tools, request, capabilities);
   return conditional || request.size > k_copy_whole_max ? copy.in_parts() : copy.whole();
 }

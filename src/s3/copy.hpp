@@ -13,12 +13,22 @@ struct CopyRequest {
   std::string from_bucket = {}; ///< empty: the same one
 };
 
-/// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: CopyObject has no
-/// condition on the target, CompleteMultipartUpload has. The caller checks that the server has complete_conditions, and
-/// if_match for Condition::match; otherwise the copy is unconditional. Returns and fails as put_object() does, but
-/// PutDone::sha256 is not set; also K022 if the source has another ETag. Costs one request, or one per 512 MiB and two
-/// more.
+/// Whether the server can copy this with the condition of `to`: always without one; with one if it checks it when an
+/// upload is completed (complete_conditions, and if_match for Condition::match), and the source is not empty, because
+/// an upload has at least one part. Pure.
+bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
+
+/// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition. The end of an upload
+/// in parts is the only place where a server is known to check a condition on the target: AWS takes one with
+/// CopyObject, too (since 2025), other servers ignore it there. Never copies without the condition that was asked for:
+/// K008 if can_copy() is false, and nothing was sent. Returns and fails as put_object() does, but PutDone::sha256 is
+/// not set; also K022 if the source has another ETag. Costs one request, or one per 512 MiB and two more.
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
+
+/// What a copy keeps of the source's headers: content-type, cache-control, content-encoding, content-disposition,
+/// content-language and expires. The server would drop all of them, because a copy gets new marks, and with these all
+/// metadata is replaced. Fills the fields of `to` that are empty. User metadata of other tools is not kept. Pure.
+void keep_metadata(const net::Headers& source, PutRequest& to);
 
 inline constexpr std::uint64_t k_copy_whole_max = 5ull << 30; ///< S3's limit of CopyObject
 inline constexpr std::uint64_t k_copy_part_bytes =

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "digest/sha256.hpp"
+#include "sys/identity.hpp"
 #include "sys/path.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,7 @@ std::optional<JournalEntry> parse_head(const Json& line) {
   entry.upload_id = json::string_or(line, "upload_id", "");
   entry.nonce = json::string_or(line, "nonce", "");
   entry.sha256 = json::string_or(line, "sha256", "");
+  entry.headers = json::string_or(line, "headers", "");
   auto size = json::unsigned_at(line, "size", "journal"), part = json::unsigned_at(line, "part_size", "journal");
   if (!json::require_schema(line, k_journal_schema, "journal") || entry.upload_id.empty() || !size || !part) return {};
   entry.size = *size;
@@ -56,6 +58,9 @@ std::optional<Journal> Journal::open(const JournalPlace& place, const std::strin
   auto path = path::join(place.directory, quarry::sha256(object).hex() + ".jsonl");
   auto file = sys::File::open_append(path);
   if (!file || ::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return {};
+  // Its owner may have removed the file before we locked it. The name is then free for another run, whose upload is not
+  // ours to resume.
+  if (!sys::is_named(*file, path)) return {};
   Journal journal(std::move(*file), path);
   if (auto text = sys::read_file(path, k_journal_max)) journal.entry_ = parse(*text);
   return journal;
@@ -64,8 +69,9 @@ std::optional<Journal> Journal::open(const JournalPlace& place, const std::strin
 void Journal::begin(const JournalEntry& entry) {
   entry_ = entry;
   entry_->parts.clear();
-  Json head{{"schema", k_journal_schema}, {"upload_id", entry.upload_id}, {"nonce", entry.nonce},
-            {"sha256", entry.sha256},     {"size", entry.size},           {"part_size", entry.part_size}};
+  Json head{{"schema", k_journal_schema},  {"upload_id", entry.upload_id}, {"nonce", entry.nonce},
+            {"sha256", entry.sha256},      {"headers", entry.headers},     {"size", entry.size},
+            {"part_size", entry.part_size}};
   static_cast<void>(file_.truncate(0));
   static_cast<void>(file_.write(head.dump() + "\n"));
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Remembers the parts of a multipart upload on this machine, so that the next run can resume it. The journal is only a
 // hint: the server's list of parts decides. One small file per object below the user's state directory, locked while it
-// is in use.
+// is in use: flock(2) locks the file and not its name, so another spelling of the directory finds it locked, too.
 #include "base/result.hpp"
 #include "sys/file.hpp"
 #include <cstdint>
@@ -28,6 +28,7 @@ struct JournalPart {
 
 struct JournalEntry {
   std::string upload_id, nonce, sha256; ///< sha256: of the whole content, which must be known beforehand
+  std::string headers; ///< sha256 of the headers that the upload was started with; empty in journals of old programs
   std::uint64_t size = 0, part_size = 0;
   std::map<unsigned, JournalPart> parts;
 };

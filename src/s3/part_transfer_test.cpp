@@ -1,4 +1,5 @@
 #include "s3/part_transfer.hpp"
+#include "s3/upload.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #include "digest/crc64.hpp"
 #include "s3/put.hpp"
 #include "s3/replies.hpp"
+#include "s3/upload.hpp"
 #include <fmt/core.h>
 
 namespace quarry::s3 {
@@ -26,15 +27,37 @@ Error too_large_for_parts(const PutRequest& request) {
 }
 
 void abort_upload(const PartUpload& upload, const std::string& id) {
-  static_cast<void>(upload.tools.bucket.call(
-      {.action = "end an upload", .method = "DELETE", .key = upload.request.key, .query = {{"uploadId", id}}}));
+  end_upload({upload.tools.bucket, upload.request.key, "end an upload"}, id);
 }
 
 // ---- begin
 
-bool is_of_same_content(const JournalEntry& entry, const PartUpload& upload) {
+// An upload that is about to begin, or an earlier one as it would begin now.
+struct Beginning {
+  Marked marked;
+  Pairs headers; // of the request that starts it: the server gives them to the object
+};
+
+Beginning beginning_of(const PartUpload& upload, std::string nonce) {
+  Beginning beginning{marked_headers(upload.request, std::move(nonce)), {}};
+  beginning.headers = beginning.marked.headers;
+  if (upload.capabilities.crc64nvme) {
+    beginning.headers.emplace_back("x-amz-checksum-algorithm", "CRC64NVME");
+    beginning.headers.emplace_back("x-amz-checksum-type", "FULL_OBJECT");
+  }
+  return beginning;
+}
+
+std::string digest_of(const Pairs& headers) {
+  std::string text;
+  for (const auto& [name, value] : headers) text += name + ": " + value + "\n";
+  return sha256(text).hex();
+}
+
+// Whether completing the earlier upload gives the object that is asked for now: the same content and the same headers.
+bool is_of_same_object(const JournalEntry& entry, const PartUpload& upload, const Beginning& beginning) {
   return entry.sha256 == upload.request.sha256->hex() && entry.size == upload.request.content.size() &&
-         entry.part_size == upload.part_bytes;
+         entry.part_size == upload.part_bytes && entry.headers == digest_of(beginning.headers);
 }
 
 // The parts of the journal that the server lists, too; nullopt if it does not answer or its list repeats itself: the
@@ -60,39 +83,31 @@ std::optional<KnownParts> parts_on_server(const PartUpload& upload, const Journa
   return std::nullopt;
 }
 
-// The upload of an earlier run, if the journal has one of the same content.
+// The upload of an earlier run, if the journal has one of the same object.
 std::optional<BegunUpload> resume(const PartUpload& upload, const Journal* journal) {
   if (!journal || !journal->entry()) return std::nullopt;
   const auto& entry = *journal->entry();
-  if (!is_of_same_content(entry, upload)) { // other content under this key: the old upload will never be completed
+  auto beginning = beginning_of(upload, entry.nonce);
+  if (!is_of_same_object(entry, upload, beginning)) { // another object: the old upload will never be completed
     abort_upload(upload, entry.upload_id);
     return std::nullopt;
   }
   auto known = parts_on_server(upload, entry);
   if (!known) return std::nullopt;
-  return BegunUpload{entry.upload_id, marked_headers(upload.request, entry.nonce), std::move(*known)};
+  return BegunUpload{entry.upload_id, std::move(beginning.marked), std::move(*known)};
 }
 
 tl::expected<BegunUpload, Refusal> begin(const PartUpload& upload, Journal* journal) {
   if (auto resumed = resume(upload, journal)) return std::move(*resumed);
   const auto& request = upload.request;
-  auto marked = marked_headers(request);
-  auto headers = marked.headers;
-  if (upload.capabilities.crc64nvme) {
-    headers.emplace_back("x-amz-checksum-algorithm", "CRC64NVME");
-    headers.emplace_back("x-amz-checksum-type", "FULL_OBJECT");
-  }
-  auto created = upload.tools.bucket.call({.action = fmt::format("begin to store `{}`", request.key),
-                                           .method = "POST",
-                                           .key = request.key,
-                                           .query = {{"uploads", ""}},
-                                           .headers = std::move(headers),
-                                           .body = content::Rope()});
-  if (!created) return tl::unexpected(std::move(created.error()));
-  auto id = parse_upload_id(created->response.body, "the start of an upload");
-  if (!id) return tl::unexpected(refused(std::move(id).error()));
+  auto [marked, headers] = beginning_of(upload, {});
+  auto of_headers = digest_of(headers);
+  auto id = start_upload({upload.tools.bucket, request.key, fmt::format("begin to store `{}`", request.key)},
+                         std::move(headers));
+  if (!id) return tl::unexpected(std::move(id.error()));
   if (journal)
-    journal->begin({*id, marked.nonce, request.sha256->hex(), request.content.size(), upload.part_bytes, {}});
+    journal->begin(
+        {*id, marked.nonce, request.sha256->hex(), of_headers, request.content.size(), upload.part_bytes, {}});
   return BegunUpload{std::move(*id), std::move(marked), {}};
 }
 
@@ -181,14 +196,6 @@ KnownParts known_parts(const PartPage& page, const KnownParts& journal) {
       known[part.number] = it->second;
   }
   return known;
-}
-
-std::string completion_body(const std::vector<std::string>& etags) {
-  std::string body = "<CompleteMultipartUpload>";
-  for (std::size_t i = 0; i < etags.size(); ++i)
-    body +=
-        fmt::format("<Part><PartNumber>{}</PartNumber><ETag>&quot;{}&quot;</ETag></Part>", i + 1, xml_escape(etags[i]));
-  return body + "</CompleteMultipartUpload>";
 }
 
 PutOutcome put_parts(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities) {

@@ -137,6 +137,7 @@ Marked marked_headers(const PutRequest& request, std::string nonce) {
   if (request.sha256) marked.headers.emplace_back("x-amz-meta-quarry-sha256", request.sha256->hex());
   if (!request.content_type.empty()) marked.headers.emplace_back("content-type", request.content_type);
   if (!request.cache_control.empty()) marked.headers.emplace_back("cache-control", request.cache_control);
+  marked.headers.insert(marked.headers.end(), request.metadata.begin(), request.metadata.end());
   return marked;
 }
 

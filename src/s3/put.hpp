@@ -20,6 +20,7 @@ struct PutRequest {
   std::string etag;    ///< for match: the expected ETag
   std::string lineage; ///< for match: the k_lineage header of the object with that ETag, if it was seen
   std::string content_type, cache_control;
+  Pairs metadata; ///< other system metadata that the object gets, such as content-encoding; names in lower case
   /// The content's digest, if it is known beforehand: recorded with the object, and needed to resume an upload. The
   /// content is not compared with it; `check` does that.
   std::optional<Sha256> sha256;
@@ -79,14 +80,11 @@ struct Marked { ///< the headers of an object, with the mark of this write
   std::string nonce, lineage;
   Pairs headers;
 };
-/// Returns the headers with which an object is stored: metadata, content type, cache control. An empty nonce: a new
-/// one.
+/// Returns the headers with which an object is stored: marks, content type, cache control, metadata. An empty nonce: a
+/// new one.
 Marked marked_headers(const PutRequest& request, std::string nonce = {});
 /// Returns the If-… header of the condition; none if the server ignores that one. Pure.
 Pairs condition_headers(const PutRequest& request, const Capabilities& capabilities);
-
-/// The body of CompleteMultipartUpload: ETags in the order of the parts. Pure.
-std::string completion_body(const std::vector<std::string>& etags);
 
 /// What became of a write whose reply was lost.
 enum class Fate : std::uint8_t { written, not_written, unknown };

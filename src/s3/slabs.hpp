@@ -1,7 +1,8 @@
 #pragma once
-// Memory for parts of uploads, with one bound for all transfers of a store. This is the back-pressure of uploads: a
-// thread waits until a slab is free. A thread must be able to fill and send its slab without taking a second one;
-// otherwise threads could wait for each other forever.
+// Memory for parts of uploads, with one bound for all transfers of a store: slabs that are in use, and those that are
+// kept for the next part, have at most bytes_max() together (S3Tuning::memory_bytes, 48 MiB). This is the back-pressure
+// of uploads: a thread waits until a slab is free. A thread must be able to fill and send its slab without taking a
+// second one; otherwise threads could wait for each other forever.
 #include "content/rope.hpp"
 #include "sys/memory.hpp"
 #include <condition_variable>
@@ -31,8 +32,8 @@ public:
       bytes = std::move(kept_.back());
       kept_.pop_back();
     }
-    if (size != kept_size_ && size >= k_worth_keeping)
-      kept_.clear(); // they do not fit, and would add to the memory in use
+    if (size != kept_size_ && size >= k_worth_keeping) kept_.clear(); // slabs of another size are wanted now
+    while (!kept_.empty() && in_memory() > bytes_max_) kept_.pop_back();
     lock.unlock();
     if (!bytes) bytes = sys::allocate_bytes(size);
     auto* raw = bytes.get();
@@ -42,8 +43,14 @@ public:
             }};
   }
   std::uint64_t bytes_max() const { return bytes_max_; }
+  /// Bytes of all slabs that exist now, in use or kept; never more than bytes_max(). Thread-safe.
+  std::uint64_t bytes_held() {
+    std::lock_guard lock(mutex_);
+    return in_memory();
+  }
 
 private:
+  std::uint64_t in_memory() const { return bytes_max_ - left_ + kept_.size() * kept_size_; }
   void give_back(sys::Bytes bytes, std::size_t size) {
     std::lock_guard lock(mutex_);
     left_ += size;

@@ -48,6 +48,9 @@ struct PutOptions {
   /// For copy_from(): the digest that the source's store recorded is not believed, because whoever may write objects
   /// may also write that. The source is read and hashed, and the server copies exactly the version that was read.
   bool hash_source = false;
+  /// For copy_from(): the recorded digest counts only for a source of this size, because another tool may have cut the
+  /// object short and kept its metadata; nullopt: of any size.
+  std::optional<std::uint64_t> source_size = {};
 };
 
 /// What a backend is asked to copy.
@@ -105,10 +108,11 @@ public:
   /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001), and corrupt
   /// (K022) if the source is replaced meanwhile. s3 copies on the server if the server can evaluate the precondition
   /// there and has recorded the digest in `options.sha256`, if that is set; otherwise the bytes pass through this
-  /// machine. s3 keeps the source's content type and cache control where `options` has none. Costs a HEAD and one COPY
+  /// machine. s3 keeps the source's content type, cache control, encoding, disposition, language
+  /// and expiry where `options` does not say otherwise; user metadata is not kept. Costs a HEAD and one COPY
   /// request, or one per part of a large object; otherwise, and in the file store, an open() and a put().
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options);
-  /// Copies an object of another store to `to` here, on the server, with the headers that `options` has. Returns true
+  /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives. Returns true
   /// if it did; false if these two stores cannot do that, in which case nothing was written and the caller must send
   /// the bytes itself. Only s3 can, between stores of one service, if the server evaluates if-absent there; if-match
   /// always gives false. The credentials of this store must be able to read the source; if not, K003. If

@@ -48,6 +48,7 @@ Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStor
   if (!present) {
     PutOptions options{Precondition::if_absent(), once.content_type, once.cache_control, once.on_progress, once.sha256};
     options.hash_source = once.hash;
+    options.source_size = once.size;
     auto copied = target.copy_from(source, from, to, options);
     lost = !copied && copied.error().kind == ErrorKind::outcome_unknown;
     if (!copied && !lost && !copied.error().is(codes::object_exists)) return fail(std::move(copied).error());

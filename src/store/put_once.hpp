@@ -9,8 +9,8 @@ struct Once {
   Sha256 sha256; ///< of `content`
   std::string content_type, cache_control;
   std::function<void(std::uint64_t)> on_progress = {};
-  /// The content's size, for copy_once(): a recorded digest counts only for an object of this size; nullopt: of any
-  /// size.
+  /// The content's size, for copy_once(): a recorded digest counts only for an object of this size, at the source and
+  /// at the target; nullopt: of any size.
   std::optional<std::uint64_t> size = {};
   /// For copy_once(): recorded digests are not believed, neither that of the source nor that of an object that exists.
   bool hash = false;
@@ -27,9 +27,9 @@ Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& o
 /// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001). The
 /// server copies it if the two stores can do that (ObjectStore::copy_from); otherwise the bytes pass through this
 /// machine. `once.content` is not used. Costs a head first, so an object that exists with the right recorded digest is
-/// not read, unless `once.hash` is set: then the source is read, or the object that exists. Limit: the server copies a
-/// source with the right recorded digest whatever its size. One that another tool cut short, keeping that digest, is
-/// found with `once.hash` only.
+/// not read, unless `once.hash` is set: then the source is read, or the object that exists. A source that another tool
+/// cut short, keeping that digest, is found if `once.size` is set or with `once.hash`. If the bytes pass through this
+/// machine, the object gets content type and cache control of `once` and no other metadata of the source.
 Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once);
 

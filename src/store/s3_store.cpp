@@ -5,6 +5,7 @@
 #include "s3/replies.hpp"
 #include "store/counting.hpp"
 #include "store/lineages.hpp"
+#include "store/put_once.hpp"
 #include "store/ranged.hpp"
 #include "store/s3_listing.hpp"
 #include "store/s3_range.hpp"
@@ -81,6 +82,7 @@ private:
   s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options);
   Result<ObjectInfo> stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition);
   Result<std::optional<s3::Done>> look(const std::string& key);
+  Result<bool> server_can(const s3::CopyRequest& copy);
   content::Rope content_of(const ObjectInfo& object); ///< of this version of the object, and no other
   Result<Children> listed(const std::string& prefix, bool one_level);
 
@@ -209,6 +211,13 @@ Result<ObjectInfo> S3Store::do_put(const std::string& key, const content::Rope& 
   return stored(key, s3::put_object(writing_.tools, request_of(key, content, options)), options.precondition);
 }
 
+// Asks for the server's capabilities only if the copy has a condition.
+Result<bool> S3Store::server_can(const s3::CopyRequest& copy) {
+  if (copy.to.condition == s3::Condition::none) return true;
+  TRY(auto capabilities, writing_.capabilities.get());
+  return s3::can_copy(copy, capabilities);
+}
+
 Result<void> S3Store::do_copy(const CopyRequest& asked) {
   const auto& [from, to, options] = asked;
   TRY(auto found, look(from));
@@ -216,34 +225,26 @@ Result<void> S3Store::do_copy(const CopyRequest& asked) {
   const auto& headers = found->response.headers;
   auto source = info_of(from, headers);
   TRY_DO(check_not_marker(to, source.size));
-  auto request = request_of(to, {}, options);
-  if (request.content_type.empty()) request.content_type = net::header(headers, "content-type");
-  if (request.cache_control.empty()) request.cache_control = net::header(headers, "cache-control");
+  s3::CopyRequest copy{in_bucket(from), source.etag, source.size, request_of(to, {}, options)};
+  s3::keep_metadata(headers, copy.to);
   auto known = source.recorded_sha256;
   bool proved = !options.sha256 || known == options.sha256; // else the bytes must be read and hashed
-  bool atomic = request.condition == s3::Condition::none;
-  if (!atomic) {
-    TRY(auto capabilities, writing_.capabilities.get());
-    bool checked = request.condition != s3::Condition::match || capabilities.if_match;
-    atomic = checked && capabilities.complete_conditions && source.size > 0;
-  }
-  if (proved && atomic) {
-    if (known) request.sha256 = known;
-    auto outcome = s3::copy_object(writing_.tools, {in_bucket(from), source.etag, source.size, request});
-    TRY_DO(stored(to, std::move(outcome), options.precondition));
+  TRY(bool possible, server_can(copy));
+  if (proved && possible) {
+    if (known) copy.to.sha256 = known;
+    TRY_DO(stored(to, s3::copy_object(writing_.tools, copy), options.precondition));
     ++tally()->puts;
     return {};
   }
-  TRY(request.content, open(from));
-  TRY(auto info, stored(to, s3::put_object(writing_.tools, request), options.precondition));
+  TRY(copy.to.content, open(from));
+  TRY(auto info, stored(to, s3::put_object(writing_.tools, copy.to), options.precondition));
   ++tally()->puts;
   tally()->bytes_written += info.size;
   return {};
 }
 
-// Copies on the server only if the server evaluates the condition. CopyObject, for up to 5 GiB, has no condition on the
-// target; a copy in parts has one at its end. Otherwise the bytes pass through us in a conditional PUT. Without the
-// condition, two jobs that copy different bytes to one key would both succeed.
+// Copies on the server only if the server evaluates the condition. Otherwise the bytes pass through us in a conditional
+// PUT: without the condition, two jobs that copy different bytes to one key would both succeed.
 Result<bool> S3Store::do_copy_from(ObjectReader& source, const CopyRequest& asked) {
   const auto& [from, to, options] = asked;
   auto* other = dynamic_cast<S3Store*>(&source);
@@ -254,19 +255,17 @@ Result<bool> S3Store::do_copy_from(ObjectReader& source, const CopyRequest& aske
   if (!found) return absent(source, from);
   auto object = info_of(from, found->response.headers);
   TRY_DO(check_not_marker(to, object.size));
-  if (options.sha256 && object.recorded_sha256 != options.sha256) return false; // the bytes must be read and hashed
-  auto request = request_of(to, {}, options);
-  if (request.condition == s3::Condition::absent) {
-    TRY(auto capabilities, writing_.capabilities.get());
-    if (!capabilities.complete_conditions || object.size == 0) return false;
-  }
+  if (options.sha256 && recorded_at(object, options.source_size) != options.sha256)
+    return false; // the bytes must be read and hashed
+  s3::CopyRequest copy{other->in_bucket(from), object.etag, object.size, request_of(to, {}, options), there.bucket};
+  s3::keep_metadata(found->response.headers, copy.to);
+  TRY(bool possible, server_can(copy));
+  if (!possible) return false;
   if (options.sha256 && options.hash_source) {
     TRY(auto digest, content::sha256_of(other->content_of(object)), "while reading " + from);
     if (digest != *options.sha256) return other_bytes(from, *options.sha256, digest);
   }
-  auto outcome =
-      s3::copy_object(writing_.tools, {other->in_bucket(from), object.etag, object.size, request, there.bucket});
-  TRY_DO(stored(to, std::move(outcome), options.precondition));
+  TRY_DO(stored(to, s3::copy_object(writing_.tools, copy), options.precondition));
   ++tally()->puts;
   return true;
 }

@@ -612,6 +612,96 @@ TEST_F(S3Store, AResumedUploadTakesOnlyPartsThatAreStillTheSame) {
   EXPECT_EQ(get("large"), other);
 }
 
+// The object that a resumed upload makes has the headers that were given at its start.
+TEST_F(S3Store, AnUploadWithOtherHeadersIsNotResumed) {
+  auto bytes = noise(k_part * 3);
+  PutOptions options;
+  options.sha256 = sha256(bytes);
+  options.content_type = "text/plain";
+  arm(R"({"action":"status:503:SlowDown","method":"PUT","query":"partNumber","skip":1,"times":1000})");
+  ASSERT_FALSE(store_->put("large", Rope::literal(bytes), options));
+  server_.control("DELETE");
+  options.content_type = "application/zip";
+  ASSERT_TRUE(store_->put("large", Rope::literal(bytes), options));
+  EXPECT_EQ((*store_->head("large"))->content_type, "application/zip");
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0) << "the first one was ended";
+}
+
+// The start of an upload writes no object, whatever became of it.
+TEST_F(S3Store, AnUploadThatCannotBeginLeavesNoDoubt) {
+  auto bytes = noise(k_part * 3);
+  ASSERT_TRUE(put("from", bytes));
+  for (const auto& [action, code] : {std::pair("status:503:SlowDown", "K006"), std::pair("status:504:Gateway", "K006"),
+                                     std::pair("before", "H005"), std::pair("after", "H005")}) {
+    arm(R"({"action":")" + std::string(action) + R"(","method":"POST","query":"uploads","times":1000})");
+    auto written = put("large", bytes, Precondition::if_absent());
+    ASSERT_FALSE(written) << action;
+    EXPECT_EQ(written.error().code, code) << action << render(written.error());
+    EXPECT_NE(written.error().kind, ErrorKind::outcome_unknown);
+    PutOptions once;
+    once.precondition = Precondition::if_absent();
+    auto copied = store_->copy("from", "to", once);
+    ASSERT_FALSE(copied) << action;
+    EXPECT_EQ(copied.error().code, code) << action << render(copied.error());
+    server_.control("DELETE");
+  }
+  ASSERT_TRUE(store_->remove_leftovers(INT64_MAX));
+}
+
+TEST_F(S3Store, APartThatCannotBeCopiedLeavesNoDoubt) {
+  ASSERT_TRUE(put("from", noise(k_part * 3)));
+  arm(R"({"action":"status:503:SlowDown","method":"PUT","query":"partNumber","times":1000})");
+  PutOptions once;
+  once.precondition = Precondition::if_absent();
+  auto copied = store_->copy("from", "to", once);
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, "K006") << render(copied.error());
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+}
+
+TEST_F(S3Store, ACopyKeepsWhatSaysHowTheBytesAreRead) {
+  const std::vector<std::pair<std::string, std::string>> kept = {
+      {"content-type", "text/css"}, {"cache-control", "max-age=7"},
+      {"content-encoding", "gzip"}, {"content-disposition", "attachment"},
+      {"content-language", "en"},   {"expires", "Fri, 24 May 2030 00:00:00 GMT"}};
+  ASSERT_TRUE(server_.call({.action = "write",
+                            .method = "PUT",
+                            .key = s3::BucketKey(prefix_ + "/from"),
+                            .headers = kept,
+                            .body = Rope::literal("bytes")},
+                           server_.bucket));
+  PutOptions once;
+  once.precondition = Precondition::if_absent();
+  ASSERT_TRUE(store_->copy("from", "whole", {}));
+  ASSERT_TRUE(store_->copy("from", "parts", once));
+  EXPECT_TRUE(*open()->copy_from(*store_, "from", "other", once));
+  PutOptions read = once; // the bytes pass through this machine, because no digest was recorded
+  read.sha256 = sha256("bytes");
+  ASSERT_TRUE(store_->copy("from", "read", read));
+  for (const std::string key : {"whole", "parts", "other", "read"}) {
+    auto head =
+        server_.call({.action = "look", .method = "HEAD", .key = s3::BucketKey(prefix_ + "/" + key)}, server_.bucket);
+    ASSERT_TRUE(head);
+    for (const auto& [name, value] : kept) EXPECT_EQ(net::header(head->response.headers, name), value) << key << name;
+  }
+}
+
+// Another tool may cut an object short and keep its metadata, with the digest of the whole.
+TEST_F(S3Store, ASourceOfAnotherSizeIsNotCopied) {
+  const std::string whole = "the whole content", cut = "the whole";
+  ASSERT_TRUE(server_.call({.action = "write",
+                            .method = "PUT",
+                            .key = s3::BucketKey(prefix_ + "/from"),
+                            .headers = {{"x-amz-meta-quarry-sha256", sha256(whole).hex()}},
+                            .body = Rope::literal(cut)},
+                           server_.bucket));
+  Once once{{}, sha256(whole), {}, {}, {}, whole.size()};
+  auto copied = copy_once(*store_, "from", *store_, "to", once);
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, "R008") << render(copied.error());
+  EXPECT_FALSE(*store_->head("to"));
+}
+
 TEST_F(S3Store, WhatGarbageCollectionFindsOfUploads) {
   arm(R"({"action":"status:503:SlowDown","method":"PUT","query":"partNumber","times":1000})");
   ASSERT_FALSE(put("large", noise(k_part * 3)));

@@ -32,6 +32,7 @@ from xml.sax.saxutils import escape
 
 ACCESS, SECRET, BUCKET = "DOUBLEACCESSKEY", "double/secret+key", "bucket"
 SKEW_SECONDS = 900
+SYSTEM_METADATA = ("content-type", "cache-control", "content-encoding", "content-disposition", "content-language", "expires")
 
 
 def crc_table() -> list[int]:
@@ -341,7 +342,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise Refused(400, "BadDigest")
 
     def kept_headers(self) -> dict[str, str]:
-        return {k: v for k, v in self.headers.items() if k.lower().startswith("x-amz-meta-") or k.lower() in ("content-type", "cache-control")}
+        return {k: v for k, v in self.headers.items() if k.lower().startswith("x-amz-meta-") or k.lower() in SYSTEM_METADATA}
 
     def put_object(self):
         self.checksummed(self.body)

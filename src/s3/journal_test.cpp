@@ -1,0 +1,71 @@
+// The journal of an upload: who holds it, and what it remembers.
+#include "s3/journal.hpp"
+
+#include "sys/tree.hpp"
+#include "thread/pool.hpp"
+#include <atomic>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+namespace quarry::s3 {
+namespace {
+
+class Journals : public ::testing::Test {
+protected:
+  void SetUp() override { ASSERT_TRUE(sys::make_directories(place_.directory, 0700)); }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  std::string root_ = *sys::make_temporary_directory(::testing::TempDir(), "journals-");
+  JournalPlace place_{root_ + "/real"};
+};
+
+const JournalEntry k_entry{"upload", "nonce", "sha256", "headers", 30, 10, {}};
+
+TEST_F(Journals, RemembersAnUploadAndItsParts) {
+  {
+    auto journal = Journal::open(place_, "object");
+    ASSERT_TRUE(journal);
+    EXPECT_FALSE(journal->entry());
+    journal->begin(k_entry);
+    journal->add(2, {"etag", 7, 10});
+  }
+  auto again = Journal::open(place_, "object");
+  ASSERT_TRUE(again && again->entry());
+  const auto& entry = *again->entry();
+  EXPECT_EQ(entry.upload_id, "upload");
+  EXPECT_EQ(entry.headers, "headers");
+  ASSERT_TRUE(entry.parts.contains(2));
+  EXPECT_EQ(entry.parts.at(2).etag, "etag");
+  again->remove();
+  EXPECT_FALSE(Journal::open(place_, "object")->entry());
+}
+
+TEST_F(Journals, AnotherSpellingOfTheDirectoryFindsItLocked) {
+  std::filesystem::create_directory_symlink(place_.directory, root_ + "/link");
+  auto held = Journal::open(place_, "object");
+  ASSERT_TRUE(held);
+  for (const auto& spelling : {root_ + "/link", root_ + "/./real", root_ + "/link/../real/", place_.directory})
+    EXPECT_FALSE(Journal::open({spelling}, "object")) << spelling;
+  EXPECT_TRUE(Journal::open(place_, "other"));
+}
+
+// Each holder begins an upload and removes the journal again, so nobody who holds it may find an upload in it. Without
+// a look at the name after locking, one of several threads locks a removed file and reads the file of the next one.
+TEST_F(Journals, ARemovedFileIsNotHeld) {
+  std::atomic<int> found = 0, held = 0;
+  ASSERT_TRUE(parallel_for(4, 4, [&](std::size_t) -> Result<void> {
+    for (int i = 0; i < 4000; ++i) {
+      auto journal = Journal::open(place_, "object");
+      if (!journal) continue;
+      ++held;
+      if (journal->entry()) ++found;
+      journal->begin(k_entry);
+      journal->remove();
+    }
+    return {};
+  }));
+  EXPECT_GT(held, 0);
+  EXPECT_EQ(found, 0);
+}
+
+} // namespace
+} // namespace quarry::s3
