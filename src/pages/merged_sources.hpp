@@ -20,14 +20,15 @@ using Projects = std::map<std::string, Project>;
 
 struct Source {
   std::string place; ///< directory of the index: "42-linux/python/g", "channels/stable", "python-deps"
-  /// Reads the source and returns a value that changes whenever the source's files change; empty if it has none.
+  /// Reads the source and returns a value that changes whenever the source's files change; empty if there is nothing.
   std::function<Result<std::string>()> token;
   /// Returns the projects. Must be called with the result of the last token().
   std::function<Result<Projects>(const std::string& token)> projects;
 };
 
-/// The sets sealed in a package directory. A token costs one listing of the seals; the projects cost one listing of all
-/// below, and two reads per set there or deeper.
+/// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
+/// history. The token is empty only for a directory that is no distribution and has neither seals nor history. A token
+/// costs one read and two listings; the projects cost one listing of all below, and two reads per set there or deeper.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. Its functions fail with not_found (R015) if the
 /// channel does not exist.

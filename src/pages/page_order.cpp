@@ -32,9 +32,11 @@ const FileRecord* newest_wheel(const std::vector<const FileRecord*>& files) {
 
 Result<std::set<std::string>> requirements_of(store::ObjectReader& store, const FileRecord& wheel) {
   std::set<std::string> names;
-  TRY(auto text, store.get(wheel.key + ".metadata", dist::k_metadata_bytes_max));
-  if (!text) return names;
-  auto metadata = dist::Metadata::parse(*text);
+  auto text = store.get(wheel.key + ".metadata", dist::k_metadata_bytes_max);
+  if (!text && text.error().kind == ErrorKind::resource_exhausted) return names; // too long for metadata: R007
+  if (!text) return fail(std::move(text).error());
+  if (!*text) return names;
+  auto metadata = dist::Metadata::parse(**text);
   if (!metadata) return names;
   for (const auto& requirement : metadata->requires_dist) names.insert(required_project(requirement));
   return names;

@@ -21,8 +21,8 @@
 
 namespace quarry::pages {
 
-/// Pages that are compared, confirmed and written together. They are rendered when their turn comes, so that a large
-/// index is never in memory as a whole.
+/// Pages that are compared, confirmed and written together. They are rendered when their turn comes, so that only one
+/// batch of a large index is in memory.
 struct Batch {
   std::function<Result<std::vector<index::Page>>()> pages; ///< renders; keys are relative to PageSource::directory
   bool in_order = true;                                    ///< true: written one after the other; false: in parallel
@@ -47,7 +47,14 @@ struct Work {
 /// Nobody else writes in a channel or a merged index, so such a page there is damage.
 enum class Others : std::uint8_t { left, replaced };
 
-/// What pages are derived from. write_pages() calls token(), then work(), in each round; one function at a time.
+/// What pages are derived from. A round of write_pages() goes like this, one function at a time:
+///   1. read the state object and its ETag, then token(), then work()
+///   2. write `state_before`, if-match that ETag
+///   3. for each batch: render it, read its pages with their ETags, call token() again, write the pages that differ
+///   4. remove stale pages, call token() again
+///   5. write the new state, if-match the state object of step 2; pages without one end with one more token()
+/// The order of step 1 matters: of two writers the one that was overtaken fails at 2 or 5, because the other one has
+/// written the state object since.
 struct PageSource {
   std::string directory;
   std::function<Result<std::string>()> token; ///< reads the source; returns a value that changes whenever it changes

@@ -2,7 +2,8 @@
 // Brings the index pages of package directories, channels and distributions up to date. Pages are derived from seals
 // and channels, and written after them: project pages first, then the roots that link to them. A reader may see a stale
 // page, never a torn one and never one that names a missing file. docs/concurrency.md explains how concurrent writers
-// are kept apart and what happens after a crash.
+// are kept apart and what happens after a crash. Files of untested history are shown as they were recorded, without a
+// look whether they are still there.
 //
 // The functions may be called from several threads and processes at the same time. In a store without conditional
 // writes only one writer is safe (ObjectStore::conditional_writes).
@@ -30,18 +31,19 @@ struct Projected {
 /// One warning P113 for the pages that were left to another tool; none without such pages. Pure.
 Findings foreign_notes(const Projected& projected);
 
-/// Writes the pages of a package directory ("42-linux/python/g"), which show the union of the sets sealed there:
-/// If no set is left, the pages are made empty. Writes nothing if no set is sealed there and no page of ours is there.
-/// Fails with precondition_failed
-/// (P010) if other writers kept changing the pages for k_rebase_max rounds, already_exists (R018) if two sets disagree
-/// about a file, R010 to R014 of a set at or below the directory, and the errors of the store. Reads these sets, every
-/// page of the directory, and the METADATA of one wheel per project; writes pages whose bytes differ.
+/// Writes the pages of a package directory ("42-linux/python/g"). They show the union of the sets sealed there, and its
+/// untested history (registry/history.hpp). If the last set has left, they are made empty. Without a set, a history and
+/// a page of ours nothing is written. The find-links page is left out if settings.json says that another tool writes
+/// it. Fails with precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds,
+/// already_exists (R018) if two sets disagree about a file, R010 to R014 of a set at or below the directory, P115 or
+/// B002 to B004 of settings.json, and the errors of the store. Reads these sets, every page of the directory, and the
+/// METADATA of one wheel per project; writes pages whose bytes differ.
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
 /// names, also if these are none. A distribution is a simple repository itself, so `{project}/index.html` is written,
-/// too; and at the end `pages.json`, which says which generation the pages show. Fails as project_directory() does, and
-/// as registry::require_distribution().
+/// too; and at the end `pages.json`, which says which generation the pages show. Lists every object below the
+/// directory. Fails as project_directory() does, and as registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
@@ -55,7 +57,7 @@ struct KnownViews {
 
 enum class Extent : std::uint8_t {
   /// The projects that changed since `pages.json` was written, and those in its `twice` (recent_moves.hpp). Every page
-  /// in a channel of up to 1000 files, if copies are missing, or if it is not known what changed.
+  /// if the channel has at most 1000 files, or copies are missing, or it is not known what changed.
   changed,
   whole, ///< every page, whatever `pages.json` says: for repair
 };
@@ -72,11 +74,11 @@ Result<Projected> project_channel(store::ObjectStore& store, const std::string& 
 /// than the channel's generation, the pages are stale. Costs one read.
 Result<std::uint64_t> projected_generation(store::ObjectReader& store, const std::string& name);
 
-/// How often a writer starts over because another writer was faster. A round is lost only if another writer has written
-/// something meanwhile; 32 writers that begin together need far fewer rounds.
+/// How many rounds a writer makes, the first one included, before it gives up because others were faster. A round is
+/// lost only if another writer has written something meanwhile; 32 writers that begin together need far fewer rounds.
 constexpr int k_rebase_max = 64;
-/// How often a move is tried again after an unknown outcome (R004). Few, because the store has already retried each
-/// write.
+/// How often a move is tried, the first time included, if each try ends with an unknown outcome (R004). Few, because
+/// the store has already retried each write.
 constexpr int k_unknown_outcomes_max = 3;
 
 } // namespace quarry::pages

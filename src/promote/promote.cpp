@@ -181,7 +181,7 @@ Result<void> check_reviewed(ObjectReader& store, const Plan& plan, const std::st
 /// Whether a result or a waiver has come, or gone, since the plan was judged.
 Result<bool> is_out_of_date(ObjectReader& store, const Plan& plan) {
   if (plan.action != registry::Action::promote || !plan.moves()) return false;
-  TRY(auto keys, registry::evidence_and_waiver_keys(store, plan.asked));
+  TRY(auto keys, registry::evidence_and_waiver_keys(store, plan.asked, plan.judged_by));
   return keys != plan.judged_by;
 }
 

@@ -59,7 +59,8 @@ Result<std::optional<Channel>> read_unless(ObjectReader& store, const std::strin
   TRY(auto bytes, store.get(channel_key(name), k_record_bytes_max, &channel.etag));
   if (!bytes) return std::optional<Channel>();
   // An ETag never returns, because the generation grows with every move.
-  if (known.record.name == name && known.etag == channel.etag) return std::optional(known);
+  bool same = !channel.etag.empty() && known.etag == channel.etag;
+  if (same && known.record.name == name) return std::optional(known);
   TRY(channel.record, parse_channel(*bytes, channel_key(name)));
   if (channel.record.name != name)
     return fail(ErrorKind::corrupt, "R012",

@@ -18,7 +18,7 @@ struct DerivedFile {
 };
 struct DerivationRecord {                 ///< quarry.derivation/1
   SetDigest candidate;                    ///< the sealed set that it was made of
-  ReleaseDigest release;                  ///< of which the candidate was a part
+  ReleaseDigest release;                  ///< of which the candidate was a part; empty: made from a set
   std::string candidate_version, version; ///< of the SDK, before and after
   std::vector<DerivedFile> files;         ///< sorted by filename, each once, at least one
   std::string unknown = {};
@@ -31,7 +31,7 @@ std::string to_json(const DerivationRecord& record);
 Result<DerivationRecord> parse_derivation(std::string_view text);
 /// Writes the bytes of a record as that of `set`. If the stored record differs only in `release`, the stored one stays
 /// and the call succeeds. Fails with already_exists (R009) if the set has another one. One read, and a write if the set
-/// has none.
+/// has none; reads again if another job writes at the same moment.
 Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std::string& bytes);
 /// nullopt: the set was not made of another one. One request. Fails as parse_derivation() does, and with R007.
 Result<std::optional<DerivationRecord>> load_derivation(ObjectReader& store, const SetDigest& set);

@@ -1,5 +1,6 @@
 #include "registry/derivations.hpp"
 
+#include "store/testing/faulty_store.hpp"
 #include <gtest/gtest.h>
 
 namespace quarry::registry {
@@ -36,6 +37,21 @@ TEST(Derivations, AreReadAsTheyWereWritten) {
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, "R009");
   EXPECT_NE(other.error().hint.find("derivation.json"), std::string::npos);
+}
+
+TEST(Derivations, OfTwoJobsThatWriteAtTheSameMomentSucceedForBoth) {
+  auto store = store::make_memory_store();
+  SetDigest made(sha256("made"));
+  auto ours = record_of_two(), theirs = record_of_two();
+  theirs.release = ReleaseDigest(sha256("release"));
+  store::testing::FaultyStore racing(*store);
+  racing.after_call = [&](std::uint64_t call) {
+    if (call != 1) return; // between our read and our write
+    ASSERT_TRUE(put_derivation(*store, made, to_json(theirs)));
+  };
+  auto put = put_derivation(racing, made, to_json(ours));
+  EXPECT_TRUE(put) << render(put.error());
+  EXPECT_EQ(to_json(*load_derivation(*store, made).value()), to_json(theirs));
 }
 
 TEST(Derivations, AreRefusedWhenTheyAreNotWhole) {

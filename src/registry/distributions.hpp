@@ -27,10 +27,11 @@ struct Shown {
 struct DistributionView;
 using DistributionViewDigest = DigestOf<DistributionView>;
 
-/// Why and by whom a distribution moves.
+/// Why and by whom a distribution moves. `action` and `when` must be set: a record without them is written, and nobody
+/// can read it. The others may be empty.
 struct DistributionMove {
   Action action;
-  PlanDigest plan = {}; ///< may be none
+  PlanDigest plan = {};
   std::string who = {};
   Timestamp when = {};
   std::string why = {};
@@ -83,7 +84,8 @@ Result<Distribution> require_distribution(ObjectReader& store, const std::string
 Result<void> claim_distribution(ObjectStore& store, const std::string& directory);
 /// Replaces what is shown, as one compare-and-swap: the record of the move first, then the pointer if-match. Returns
 /// the new pointer; the pages are the caller's task. precondition_failed R003 if somebody else moved it: start over.
-/// outcome_unknown R004 if the write may still arrive. Fails with R031 if the store ignores conditional writes: two
+/// outcome_unknown R004 if the write may still arrive. After a failed condition or a lost reply it looks and decides as
+/// registry::swap_channel() does, with the same limits. Fails with R031 if the store ignores conditional writes: two
 /// jobs could lose each other's sets. Two writes, and one more for the first move after a pointer of
 /// `quarry.distribution/1`, whose state is then recorded as generation 1.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,

@@ -98,9 +98,19 @@ Result<Names> names_about(ObjectReader& store, const std::vector<SetDigest>& set
   return names;
 }
 
-std::vector<std::string> keys_of(const std::vector<EvidenceDigest>& digests) {
+/// The keys of the records that are there. Those of `judged` were; any other mark may be waiting for its record.
+Result<std::vector<std::string>> keys_there(ObjectReader& store, const Names& names,
+                                            const std::vector<std::string>& judged) {
   std::vector<std::string> keys;
-  for (const auto& digest : digests) keys.push_back(evidence_key(digest));
+  for (const auto& digest : names.about.evidence) {
+    auto key = evidence_key(digest);
+    bool there = names.all || std::binary_search(judged.begin(), judged.end(), key);
+    if (!there) {
+      TRY(auto found, store.head(key));
+      there = found.has_value();
+    }
+    if (there) keys.push_back(std::move(key));
+  }
   return keys;
 }
 } // namespace
@@ -109,15 +119,23 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
   TRY(auto names, names_about(store, sets));
   Recorded found;
   found.all = names.all;
-  found.keys = keys_of(names.about.evidence);
-  TRY(found.evidence, read_evidence(store, names.about.evidence, skipped));
+  Findings junk;
+  TRY(found.evidence, read_evidence(store, names.about.evidence, junk));
+  // Not the names of marks: a mark may be there before its record, and the second look must find the record.
+  for (const auto& stored : found.evidence) found.keys.push_back(evidence_key(stored.digest));
+  for (auto& finding : junk) {
+    found.keys.push_back(finding.place);
+    skipped.push_back(std::move(finding));
+  }
+  std::sort(found.keys.begin(), found.keys.end());
   TRY(found.attempts, read_attempts(store, names.about.attempts, skipped));
   return found;
 }
 
-Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets) {
+Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
+                                                          const std::vector<std::string>& judged) {
   TRY(auto names, names_about(store, sets));
-  auto keys = keys_of(names.about.evidence);
+  TRY(auto keys, keys_there(store, names, judged));
   TRY(auto more, waiver_keys(store));
   keys.insert(keys.end(), more.begin(), more.end());
   std::sort(keys.begin(), keys.end());

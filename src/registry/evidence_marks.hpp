@@ -1,8 +1,9 @@
 #pragma once
 // Which evidence is about which set (docs/formats/evidence.md, "What a verdict reads"): an empty object
 // `evidence/attempts/{set}/{digest}` for each set that a record names, beside the attempts to test the set, so that one
-// listing of a set finds both. Records of earlier programs have none; only when `evidence/attempts/marked.json` says
-// that all have theirs may a verdict read no others.
+// listing of a set finds both. Records of earlier programs have none. Once `evidence/attempts/marked.json` says that
+// all have theirs, a verdict reads only the records that are marked for its sets: not one that names no set, or that
+// names another set with the same files.
 #include "registry/attempts.hpp"
 #include "registry/registry.hpp"
 #include <map>
@@ -18,7 +19,7 @@ std::string about_directory(const SetDigest& set);
 
 /// What lies there: one listing of each set.
 struct About {
-  std::vector<EvidenceDigest> evidence;   ///< that is marked, sorted, each once; whether the records exist is open
+  std::vector<EvidenceDigest> evidence;   ///< with a mark, sorted, each once; a record may be missing
   std::map<Sha256, std::string> attempts; ///< keys of attempts by the digest in their names
 };
 Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets);
@@ -30,23 +31,29 @@ Result<bool> all_evidence_is_marked(ObjectReader& store);
 struct Recorded {
   std::vector<Stored<EvidenceRecord>> evidence; ///< of a store whose evidence is not all marked: all there is
   std::vector<AttemptRecord> attempts;          ///< sorted by time
-  std::vector<std::string> keys;                ///< of the evidence, whatever the objects hold
+  std::vector<std::string> keys;                ///< of the evidence that is there, junk included, sorted
   bool all = false;                             ///< whether it is all evidence of the store
 };
 /// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. One request, one
 /// listing for each set, and one read for each record about them; where evidence is not all marked, one listing and
 /// one read for each record of the store.
 Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped);
-/// The keys of the evidence that recorded_about() reads, and of all waivers and revocations, sorted, whatever the
-/// objects hold: a second look finds what came or went since. Three requests and one listing for each set.
-Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets);
+/// The second look of a promotion: the keys of the evidence that recorded_about() would read now, and of all waivers
+/// and revocations, sorted, whatever the objects hold. `judged` are the keys of the first look, sorted. Records that
+/// have come since are found, also one whose mark was there before it, and records that have lost their mark. A record
+/// of `judged` that was removed without its mark is not noticed. Three requests, one listing for each set, one more
+/// listing where not all evidence is marked, and a head for each mark that `judged` does not have.
+Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
+                                                          const std::vector<std::string>& judged);
 
-/// Writes the marks of a record. Must come before the record. A mark without a record does no harm. A record without a
-/// mark is not seen by verdicts. In a store without any evidence it also says that all is marked. One request, and a
-/// write for each set; a listing of all evidence if nothing says yet that all is marked.
+/// Writes the marks of a record. put_evidence() calls it before it writes the record; nobody else needs it. A mark
+/// without a record does no harm. A record without a mark is not seen by verdicts. In a store without any evidence it
+/// also says that all is marked. One request, and a write for each set; a listing of all evidence if nothing says yet
+/// that all is marked.
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
-/// Writes the marks that are missing, and says that all is marked. Returns how many records lacked one. Junk gets no
-/// mark. A listing of all evidence and of all marks, and a read for each record, sixteen at the same time.
+/// Writes the marks that are missing and, unless there is no evidence, says that all is marked. Returns how many
+/// records lacked one. Junk gets no mark. A listing of all evidence and of all marks, and a read for each record,
+/// sixteen at the same time.
 Result<std::uint64_t> mark_all_evidence(ObjectStore& store);
 
 } // namespace quarry::registry

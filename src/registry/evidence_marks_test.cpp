@@ -52,8 +52,24 @@ TEST(EvidenceMarks, AVerdictReadsNoEvidenceOfOtherSets) {
   EXPECT_EQ(counted.calls(), 1u + 1u + 11u) << "whether all is marked, one listing, one read for each";
   EXPECT_EQ(evidence_about(*store, {b}), 1u);
   EXPECT_EQ(evidence_about(*store, {a, b}), 11u) << "each record once";
-  EXPECT_THAT(*evidence_and_waiver_keys(*store, {a, b}), SizeIs(11));
-  EXPECT_THAT(*evidence_and_waiver_keys(*store, {}), IsEmpty());
+  EXPECT_THAT(*evidence_and_waiver_keys(*store, {a, b}, {}), SizeIs(11));
+  EXPECT_THAT(*evidence_and_waiver_keys(*store, {}, {}), IsEmpty());
+}
+
+// The job that records a failure has written its mark when a promotion is judged, and the record before the second
+// look.
+TEST(EvidenceMarks, ASecondLookFindsARecordThatCameAfterItsMark) {
+  auto store = store::make_memory_store();
+  auto a = digest_named<SetDigest>("a");
+  ASSERT_TRUE(put_evidence(*store, result_about({a})));
+  auto late = result_about({a}, 2);
+  ASSERT_TRUE(mark_evidence(*store, digest_of(late), late));
+  Findings skipped;
+  auto judged = recorded_about(*store, {a}, skipped);
+  ASSERT_TRUE(judged);
+  EXPECT_EQ(*evidence_and_waiver_keys(*store, {a}, judged->keys), judged->keys) << "nothing came";
+  put_unmarked(*store, late);
+  EXPECT_NE(*evidence_and_waiver_keys(*store, {a}, judged->keys), judged->keys);
 }
 
 TEST(EvidenceMarks, WhatEarlierProgramsWroteIsNeverOverlooked) {

@@ -47,7 +47,8 @@ std::string to_json(const HistoryRecord& record);
 Result<HistoryRecord> read_history(ObjectReader& store, const std::string& key);
 /// `{directory}/history/`, below which the records are.
 std::string history_prefix(const std::string& directory);
-/// Writes the record, unless read_history() would refuse it: R012. Cost and other errors as put_set() of registry.hpp.
+/// Writes the record if-absent. One that read_history() could not read is not written: R012, R007. Other costs and
+/// errors are those of store::put_once(): R009 if the name has other bytes.
 Result<HistoryDigest> put_history(ObjectStore& store, const HistoryRecord& record);
 
 /// What a page shows of a file of the history. A file of which nobody knows the sha256 has one of zeros: pages then
@@ -58,7 +59,8 @@ struct History {
   std::vector<HistoryFile> files; ///< of all records, sorted by filename; of two records the first by digest counts
   std::string token;              ///< changes with the records
 };
-/// Returns what was taken over in a directory. Fails with corrupt (R011, R012). One listing, and a read per record.
+/// Returns what was taken over in a directory. Fails with corrupt (R011, R012, B002 to B004), R007, and with not_found
+/// R010 if a record is removed between the listing and its read. One listing, and a read per record.
 Result<History> history_of(ObjectReader& store, const std::string& directory);
 /// `files`, then those of the history whose names none of them has: a sealed set counts before the history. Pure.
 std::vector<FileRecord> with_history(std::vector<FileRecord> files, const History& history);

@@ -210,7 +210,10 @@ Result<PolicyDigest> put_policy(ObjectStore& s, const PolicyRecord& r) { return 
 Result<PolicyRecord> load_policy(ObjectReader& s, const PolicyDigest& d) {
   return load_record<PolicyRecord>(s, k_policies, d, parse_policy_record);
 }
-Result<ReleaseDigest> put_release(ObjectStore& s, const ReleaseRecord& r) { return put_record(s, k_releases, r); }
+Result<ReleaseDigest> put_release(ObjectStore& s, const ReleaseRecord& r) {
+  TRY_DO(parse_release(to_json(r), "a release")); // one that cannot be read would hide which releases have its name
+  return put_record(s, k_releases, r);
+}
 Result<ReleaseRecord> load_release(ObjectReader& s, const ReleaseDigest& d) {
   return load_record<ReleaseRecord>(s, k_releases, d, parse_release);
 }

@@ -34,9 +34,22 @@ template <class V, Either<LockRecord> R> void fields(V& v, R& r) {
 
 std::string to_json(const LockRecord& record) { return write_document(k_lock_schema, record); }
 
+namespace {
+Result<LockRecord> parse_lock(std::string_view text, std::string_view what) {
+  TRY(auto record, read_document<LockRecord>(text, Place{what}, k_lock_schema));
+  TRY_DO(check_lock(what, record));
+  return record;
+}
+} // namespace
+
 Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record) {
-  TRY_DO(check_lock("a lock", record)); // one that nobody can read would stop every retention
   auto bytes = to_json(record);
+  TRY_DO(parse_lock(bytes, "a lock")); // one that nobody can read would stop every retention
+  if (bytes.size() > k_record_bytes_max)
+    return fail(ErrorKind::resource_exhausted, "R007",
+                fmt::format("the lock would have {} bytes, more than the {} that are read at once", bytes.size(),
+                            k_record_bytes_max),
+                "lock fewer packages in one file");
   LockDigest digest(sha256(bytes));
   TRY_DO(store::put_once(
       store, fmt::format("{}{}{}", k_locks, digest.hex(), k_json),
@@ -58,8 +71,7 @@ Result<std::vector<Stored<LockRecord>>> list_locks(ObjectReader& store) {
     if (sha256(*bytes) != *digest->sha256())
       return fail(ErrorKind::corrupt, "R011", fmt::format("the lock {} was altered", objects[i].key),
                   "restore it from a copy of the store; or remove it, if nobody needs what it keeps");
-    TRY(auto record, read_document<LockRecord>(*bytes, Place{objects[i].key}, k_lock_schema));
-    TRY_DO(check_lock(objects[i].key, record));
+    TRY(auto record, parse_lock(*bytes, objects[i].key));
     read[i] = Stored<LockRecord>{*digest, std::move(record)};
     return {};
   }));

@@ -20,7 +20,8 @@ using LockDigest = DigestOf<LockRecord>;
 
 /// Returns the canonical bytes, without a newline at the end.
 std::string to_json(const LockRecord& record);
-/// Writes the record if-absent, unless list_locks() would refuse it: R012. Two requests at most.
+/// Writes the record if-absent. One that list_locks() could not read is not written: R012, R007. Other costs and errors
+/// are those of store::put_once().
 Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record);
 /// All locks of the store, sorted by digest. A lock that cannot be read might keep any set. So one unreadable lock
 /// fails the call: R011, R012, R007, B002 to B004. One listing, and a read for each.

@@ -11,8 +11,8 @@ namespace quarry::registry {
 /// Returns the canonical bytes of `object` with its digest added.
 std::string with_own_digest(Json object);
 /// Parses a record and returns it without its digest. Fails with B002 to B004 if it is not JSON of this schema, and
-/// with corrupt (R011) if the digest is missing or wrong or the bytes are not canonical. `what` names the record for
-/// messages.
+/// with corrupt (R011) if the digest is missing, or is not that of the other bytes. Whether these are canonical is
+/// not checked: only with_own_digest() promises that. `what` names the record for messages.
 Result<Json> proven_object(std::string_view text, std::string_view what, const char* schema);
 
 } // namespace quarry::registry

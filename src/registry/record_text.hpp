@@ -7,7 +7,8 @@
 
 namespace quarry::registry {
 
-/// B002 to B004; corrupt R012 for a release without sets, or with sets out of order.
+/// B002 to B004; corrupt R012 for a release without sets, with sets out of order, or that expects families, Pythons or
+/// projects on no platform.
 Result<ReleaseRecord> parse_release(std::string_view text, std::string_view what);
 
 /// Whether it is a normalised project name, which may be part of a page's key. Pure.

@@ -1,7 +1,9 @@
 #pragma once
 // The records of a store as values, and their canonical JSON (docs/formats/records.md). A record's digest is the
-// SHA-256 of its canonical bytes. Unknown fields of a later minor version are kept in `unknown` and written again, in
-// structs that have it; an unknown major version of a schema is refused (B004). No I/O.
+// SHA-256 of its canonical bytes. Unknown fields of a later minor version are kept in `unknown`, in structs that have
+// it, and to_json() writes them again; an unknown major version of a schema is refused (B004). A text, time or digest
+// must not be empty unless a comment says what empty means: it would be written, and no reader would accept it (R012).
+// No I/O.
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
@@ -25,10 +27,10 @@ struct FileRecord {
   Sha256 sha256;
   std::optional<Sha256> metadata_sha256; ///< of the .metadata sidecar: wheels only
   std::string requires_python;           ///< empty: none
-  std::string upload_time;               ///< RFC 3339, microseconds, Z
-  std::string key;                       ///< where the bytes are, from the store's root
+  std::string upload_time;               ///< RFC 3339, microseconds, Z; empty: not known
+  std::string key;                       ///< where the bytes are, from the store's root; empty: not said
   std::string yanked;                    ///< empty: not yanked; else the reason
-  std::string tags = {};                 ///< of a wheel, as its file name has them: "py3-none-linux_x86_64"
+  std::string tags = {};                 ///< of a wheel, as in its file name: "py3-none-linux_x86_64"; else empty
   std::string unknown = {};              ///< fields of a later minor version: a canonical JSON object, or empty
   bool operator==(const FileRecord&) const = default;
 };
@@ -107,16 +109,16 @@ struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a c
   ViewDigest from_view, to_view;
   PlanDigest plan;
   VerdictDigest verdict;
-  std::string who; ///< as given on the command line
+  std::string who; ///< as given on the command line; may be empty
   Timestamp when;
-  std::string why;              ///< as given on the command line
+  std::string why;              ///< as given on the command line; may be empty
   std::uint64_t generation = 0; ///< of the channel after the move
   std::string request = {};     ///< sha256 of what was asked for (promote); empty in older entries
   PolicyDigest policy = {};     ///< the policy that judged this move, or with which it protected the channel
   std::string unknown = {};
 };
 
-struct Cell { ///< one point of the support matrix; an empty field means "any"
+struct Cell { ///< one point of the support matrix; an empty field means "any", but for `backend`
   Platform platform;
   std::string family, python, framework;
   std::string backend = {}; ///< "cpu": no GPU is involved; empty: the GPU of the family
@@ -131,8 +133,8 @@ struct TestRow {
 struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested where, with which result
   std::vector<FileRecord> subjects; ///< filename, project, version, size and sha256 only; sorted by sha256
   Cell cell;
-  std::string suite, suite_digest;
-  Outcome result; ///< passed, failed, error or timed_out
+  std::string suite, suite_digest; ///< the digest of the suite's definition; empty: it has none
+  Outcome result;                  ///< passed, failed, error or timed_out
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;
@@ -144,8 +146,9 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };
-struct WaiverRecord { ///< waivers/{digest}.json
-  std::string channel, suite, reason, approver;
+struct WaiverRecord {         ///< waivers/{digest}.json
+  std::string channel, suite; ///< suite: that is waived; empty: any
+  std::string reason, approver;
   std::string requester, repository, run; ///< who made it, in which job; empty in older records and on a desk
   Timestamp created, expires;
   Cell cell;
@@ -164,9 +167,9 @@ std::string to_json(const EvidenceRecord&);
 std::string to_json(const WaiverRecord&);
 std::string to_json(const PolicyRecord&);
 std::string to_json(const VerdictRecord&);
-// Parses and checks a record: file names, projects, keys and directories must be valid. The lists of files and
-// of blocked files must be in order. Fails with B002 to B004 or corrupt (R012); seals and channels also with R011.
-// `what` names the record for messages.
+// Parses and checks a record: file names, projects, keys and directories must be valid. The files of sets and shards
+// and the blocked files must be in order, each once; the subjects of evidence are not checked for that. Fails with B002
+// to B004 or corrupt (R012); seals and channels also with R011. `what` names the record for messages.
 Result<SetRecord> parse_set(std::string_view text, std::string_view what);
 Result<SealRecord> parse_seal(std::string_view text, std::string_view what);
 Result<ViewRecord> parse_view(std::string_view text, std::string_view what);

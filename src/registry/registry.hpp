@@ -9,7 +9,9 @@
 //   R013 set is not sealed          R014 seal does not fit its set                R015 channel not found
 //   R016 invalid channel name       R017 broken ledger chain                      R018 one file name, two contents
 //   R020 invalid or ambiguous digest
-//   R022 a channel blocks the file                R031 the store ignores conditional writes
+//   R022 a channel blocks the file                R023 the `rocm` of another family has that name
+//   R024 several releases have that name          R025 not a name for a release
+//   R031 the store ignores conditional writes
 // Warning R021: an object among evidence or waivers is not a valid record.
 #include "base/finding.hpp"
 #include "base/result.hpp"
@@ -53,11 +55,14 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 
 // Immutable records. put_… writes a record and returns its digest. It reads first: a record that exists costs one read,
 // a new one also one write. It fails with R011 if other bytes are stored under the digest, and with R007. The caller
-// must give a valid record: one with unsorted files or a bad key is written, and no reader accepts it. An existing
-// record is not written again, even if gc has marked it. Whoever lets a pointer name it must call refresh_marked()
-// before and restore_missing() after (publish/marks.hpp). put_evidence() also writes the marks of evidence_marks.hpp,
-// before the record; do not call mark_evidence() yourself. load_… reads a record and checks its hash. It costs one
-// read, and fails with R010 (also for an empty digest), R011, R012, R007 and B002 to B004.
+// must give a valid record: one with unsorted files, a bad key or an empty field that must not be empty is written, and
+// no reader accepts it. put_evidence() also writes the marks of evidence_marks.hpp, before the record.
+//
+// An existing record is not written again, even if garbage collection is about to remove it. So commands let a channel
+// name records with publish::move_channel() alone, which protects them (publish/move.hpp).
+//
+// load_… reads a record and checks its hash. It costs one read, and fails with R010 (also for an empty digest), R011,
+// R012, R007 and B002 to B004.
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectReader& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
@@ -167,11 +172,13 @@ struct View {
 /// Returns the view that shows these sets, in this order. Fails with R018 if two of them disagree about a file. Pure:
 /// the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
-/// Returns `base` with these sets appended; a set that it has already changes nothing. Load `base` with
+/// Returns `base` with these sets appended; a set that it has already is not named twice. Load `base` with
 /// load_view_for(base, sets). If the shard of a project in `sets` is missing, the project's old files are lost from the
-/// view. Nothing reports that. The result has the shards of these projects only. Fails with R018. Pure.
+/// view. Nothing reports that. The result has the shards of these projects only. Of the unknown fields of `base` only
+/// its empty extras are taken over, without those that these sets fill. Fails with R018 if a file name gets two
+/// contents; with R023 instead if it is the `rocm` of another family. Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
-/// Checks whether extend_view() would succeed: R018. Pure.
+/// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
 /// Writes the shards that `view` has, then the view record. A record that exists costs one read.
 Result<void> put_view(ObjectStore& store, const View& view);

@@ -459,6 +459,28 @@ TEST_F(Registry, AnAlteredLockIsAnError) {
   }
 }
 
+TEST_F(Registry, ALockThatNobodyCouldReadIsNotWritten) {
+  LockRecord lock;
+  lock.sets = {testing::digest_named<SetDigest>("a")};
+  lock.until = k_time;
+  lock.source = "channel:stable"; // and no pylock
+  EXPECT_EQ(put_lock(*store_, lock).error().code, "R012");
+  EXPECT_TRUE(list_locks(*store_)->empty());
+}
+
+TEST_F(Registry, AHistoryThatNobodyCouldReadIsNotWritten) {
+  HistoryRecord history;
+  history.directory = "v2/gfx94X-dcgpu";
+  history.time = k_time;
+  HistoryFile file;
+  file.filename = "torch-2.9.0-py3-none-any.whl";
+  file.project = "torch"; // and no version
+  file.key = history.directory + "/" + file.filename;
+  history.files = {file};
+  EXPECT_EQ(put_history(*store_, history).error().code, "R012");
+  EXPECT_TRUE(history_of(*store_, history.directory)->files.empty());
+}
+
 TEST_F(Registry, AHistoryIsBelievedOnlyInItsPlaceAndWithNamesThatPagesCanHave) {
   HistoryFile file;
   file.filename = "demo-1.0-py3-none-any.whl";

@@ -9,7 +9,8 @@
 
 namespace quarry::registry {
 
-/// What the release must bring besides what the policy expects. Empty lists expect nothing.
+/// What the release must bring besides what the policy expects. Empty lists expect nothing. Families, Pythons and
+/// projects are expected on each of the platforms, so with one of them `platforms` must not be empty.
 struct ExpectedParts {
   std::vector<Platform> platforms;
   std::vector<std::string> families, pythons, projects;
@@ -25,7 +26,8 @@ struct ReleaseRecord {
 
 /// Returns the canonical bytes, without a newline at the end.
 std::string to_json(const ReleaseRecord& record);
-/// Cost and errors as the other records of registry.hpp.
+/// Cost and errors as the other records of registry.hpp. A record that load_release() could not read is not written:
+/// R012.
 Result<ReleaseDigest> put_release(ObjectStore& store, const ReleaseRecord& record);
 Result<ReleaseRecord> load_release(ObjectReader& store, const ReleaseDigest& digest);
 /// All releases, sorted by digest, as list_evidence() of registry.hpp: junk is left out and told in `skipped` (R021).

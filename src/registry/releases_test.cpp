@@ -35,6 +35,16 @@ TEST(Releases, WithoutSetsOrOutOfOrderAreRefused) {
   EXPECT_EQ(parse_release(R"({"schema":"quarry.release/2"})", "a release").error().code, "B004");
 }
 
+TEST(Releases, ThatExpectSomethingOnNoPlatformAreNotWritten) {
+  auto store = store::make_memory_store();
+  ReleaseRecord record;
+  record.name = "7.2.0";
+  record.sets = {digest_named<SetDigest>("rocm")};
+  record.expect.families = {"gfx94X-dcgpu"};
+  EXPECT_EQ(put_release(*store, record).error().code, "R012");
+  EXPECT_EQ(find_release(*store, "7.2.0").error().code, "R010") << "not R021: no record is in the way";
+}
+
 TEST(Revocations, CountByTheirNameWhateverTheyHold) {
   auto store = store::make_memory_store();
   WaiverRecord waiver;

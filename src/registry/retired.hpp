@@ -11,11 +11,14 @@ namespace quarry::registry {
 
 struct RetiredRecord { ///< quarry.retired/1
   SetDigest set;
-  std::string directory;   ///< of the set
-  Retirement state;        ///< tombstoned: the seal is away, the files are not. purging: files go. kept: taken back
+  std::string directory; ///< of the set
+  /// tombstoned: the seal is gone, the files are there. purging: files are being removed. purged: they are gone.
+  /// kept: the seal is back (`retain undo`).
+  Retirement state;
   std::string rule;        ///< that decided, such as "nightly"
   PlanDigest plan;         ///< with which it was tombstoned
-  Timestamp since, until;  ///< when it came to this state; not purged before. By the store's clock
+  Timestamp since;         ///< when it came to this state, by the store's clock
+  Timestamp until;         ///< its files are not removed before, by the store's clock
   std::string seal;        ///< the bytes of the seal, to be put back
   std::string who, why;    ///< of the last change; may be empty
   std::uint64_t files = 0; ///< how many the set has
@@ -34,8 +37,11 @@ std::string to_json(const RetiredRecord& record);
 /// nullopt: retention has never touched the set. Fails with B002 to B004, and with R012 for another set's record. One
 /// read.
 Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::string& directory, const SetDigest& set);
-/// Replaces `expected` by `next`; nullopt: there must be none yet. A lost reply is looked up. Fails with
-/// precondition_failed R003 if another writer was faster, and R004 if the write may still arrive. One write.
+/// Replaces `expected` by `next`; nullopt: there must be none yet. After any failure the record is read; if it is
+/// `next`, that is success, because the write arrived or another run did the very same. Otherwise it fails with
+/// precondition_failed R003 if another writer was faster, and with R004 if the write may still arrive; if the record
+/// cannot be read, the outcome is unknown. The caller has checked that the store does not ignore conditional writes.
+/// One write.
 Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expected, const RetiredRecord& next);
 /// What is about to leave a directory: tombstoned or being purged. One invalid record fails the call: B002 to B004,
 /// R012. One listing, and a read for each record there.
