@@ -32,8 +32,8 @@ struct MergeOptions {
 };
 
 struct Merged {
-  /// False: the store has no base index, this is the base index, or this is no distribution, nothing is sealed here and
-  /// no merged index was written before. Nothing was written then.
+  /// False: the store has no base index, or this is the base index; or nothing is sealed here, it is not a
+  /// distribution, and no merged index was written before. Nothing was written then.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes; ///< P050, one for each project that both sources have

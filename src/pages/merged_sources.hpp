@@ -27,7 +27,7 @@ struct Source {
 };
 
 /// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
-/// history. The token is empty only for a directory that is no distribution and has neither seals nor history. A token
+/// history. The token is empty only for a directory without seals and history that is not a distribution. A token
 /// costs one read and two listings; the projects cost one listing of all below, and two reads per set there or deeper.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. Its functions fail with not_found (R015) if the

@@ -174,9 +174,9 @@ struct View {
 Result<View> make_view(const std::vector<SealedSet>& sets);
 /// Returns `base` with these sets appended; a set that it has already is not named twice. Load `base` with
 /// load_view_for(base, sets). If the shard of a project in `sets` is missing, the project's old files are lost from the
-/// view. Nothing reports that. The result has the shards of these projects only. Of the unknown fields of `base` only
-/// its empty extras are taken over, without those that these sets fill. Fails with R018 if a file name gets two
-/// contents; with R023 instead if it is the `rocm` of another family. Pure.
+/// view. Nothing reports that. The result has the shards of these projects only. Unknown fields of `base` are not taken
+/// over, except its empty extras, without those that these sets fill. Fails with R018 if a file name gets two contents;
+/// with R023 instead if it is the `rocm` of another family. Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);

@@ -37,8 +37,8 @@ struct Done {
 };
 using Outcome = tl::expected<Done, Refusal>;
 
-/// Limits the retries of all calls to a bucket, so that an overloaded server is not flooded: each retry costs k_price,
-/// and each success gives a little back. Thread-safe.
+/// Limits the retries of all calls to a bucket, so that an overloaded server is not flooded: each retry that waits
+/// costs k_price, one at once (new credentials, another region) is free, and each success gives 1 back. Thread-safe.
 class RetryBudget {
 public:
   bool take() { ///< pays for a retry; false: none is left
@@ -66,8 +66,10 @@ public:
 
   /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal: 304, 404 and 412
   /// as well as failures of the network, and a 2xx that S3 would not send (K020). Transient failures are retried with
-  /// exponential backoff within the limits and the retry budget; the thread sleeps meanwhile. A refused HEAD has no S3
-  /// code: it costs a GET of one byte, which has. Refusal::ambiguous says that a write may have happened all the same.
+  /// exponential backoff, up to 6 attempts within 3 minutes (net/retry.hpp), while the retry budget lasts; the thread
+  /// sleeps meanwhile. The answer to a HEAD has no body, so no S3 code: after 400, 403, 301 or 307 the call also asks
+  /// for one byte with GET, whose answer has the code. Refusal::ambiguous says that a write may have happened all the
+  /// same.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const;           ///< "s3://bucket", for messages

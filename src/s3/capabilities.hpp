@@ -1,7 +1,9 @@
 #pragma once
 // Finds out whether a server honours conditions, checksums and keys that end in a slash, by probing it: many servers
 // accept the headers and ignore them. The result is stored beside the objects (`.quarry/capabilities.json`,
-// docs/formats/store.md) and used by all jobs for a week. Amazon's own endpoints are known and not probed.
+// docs/formats/store.md) and used by all jobs for a week. The record is believed: keep `.quarry/` from writers that you
+// do not trust. Amazon's endpoint is not probed if it was found by its region; an endpoint that somebody named is, also
+// one of Amazon.
 #include "s3/bucket.hpp"
 #include <mutex>
 #include <optional>
@@ -30,14 +32,15 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
                                                    std::int64_t now_us);
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/. Fails with the
-/// K-codes of the server. A round with a transient failure is repeated, up to eight times. A killed probe leaves up to
-/// three small objects and an upload.
+/// K-codes of the server. A round with a transient failure is repeated, up to eight times. A killed probe, or a lost
+/// reply, leaves up to three small objects and an upload.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
-/// The capabilities of one bucket: get() reads the stored record, or probes and stores it; later calls are free.
-/// If these credentials may not write the probe's objects (K003), an expired record is used. Without one get() fails
-/// with K003, whose hint names the permission that is needed. `bucket` and `clock` must outlive the cache. `prefix` is
-/// empty or ends with '/'. Thread-safe: one caller probes, the others wait.
+/// The capabilities of one bucket: get() reads the stored record, or probes and stores it; later calls are free and
+/// give the same answer. After a failure the next call tries again. If these credentials may not write the probe's
+/// objects (K003), an expired record is used. Without one get() fails with K003, whose hint names the permission that
+/// is needed. `bucket` and `clock` must outlive the cache. `prefix` is empty or ends with '/'. Thread-safe: one caller
+/// probes, the others wait.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

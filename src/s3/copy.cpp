@@ -48,7 +48,8 @@ public:
     }
     if (!copied) return abort(refused(std::move(copied).error()));
     auto outcome = finish(complete());
-    return outcome || outcome.error().status != 412 ? outcome : abort(std::move(outcome.error()));
+    bool open = outcome || outcome.error().ambiguous; // the copy is there, or may be made yet
+    return open ? outcome : abort(std::move(outcome.error()));
   }
 
 private:
@@ -116,7 +117,7 @@ private:
     if (!etag) { // it may have happened all the same
       auto refusal = refused(std::move(etag).error());
       refusal.ambiguous = true;
-      return tl::unexpected(std::move(refusal));
+      return settled(tools_, to_, marked_, std::move(refusal), {});
     }
     return PutDone{unquoted(*etag), request_.size, {}, marked_.lineage};
   }

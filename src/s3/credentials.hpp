@@ -12,6 +12,11 @@
 //
 // Fails with K011 if no source applies; if the first one that applies does not work, with K012 or the error of its
 // request or file; with K015 if a key has a control character.
+//
+// Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
+// (location.hpp). Role and identity tokens go to Amazon's STS of the region, or to AWS_ENDPOINT_URL_STS;
+// AWS_ENDPOINT_URL is not used for that. Plain http to another machine is refused (H010) unless
+// QUARRY_ALLOW_PLAIN_HTTP=1.
 #include "base/data_text.hpp"
 #include "net/http.hpp"
 #include "s3/profile.hpp"

@@ -16,8 +16,8 @@ struct Refusal {
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
   bool ambiguous = false;                           ///< an attempt may have written although the call failed
-  /// At least one attempt got no reply, or one of a gateway (502, 504), so the server may still write after this call
-  /// returns.
+  /// Also, it may write later: an attempt got no reply, or one of a gateway (502, 504). So an object that is unchanged
+  /// when we look proves nothing.
   bool unanswered = false;
   Error error;
 };

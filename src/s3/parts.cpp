@@ -161,9 +161,10 @@ PutOutcome completed_otherwise(const PartUpload& upload, const BegunUpload& begu
   if (unknown) refusal.ambiguous = true;
   auto outcome = settled(upload.tools, upload.request, begun.marked, std::move(refusal), digest);
   // Parts that the server does not want to join would be refused again by each later run.
-  bool unfit =
-      !outcome && !outcome.error().ambiguous && outcome.error().status == 400 && !may_pass_later(outcome.error());
-  if (outcome || outcome.error().status == 412 || unfit) {
+  bool refused = !outcome && !outcome.error().ambiguous;
+  bool unfit = refused && outcome.error().status == 400 && !may_pass_later(outcome.error());
+  bool lost = refused && !journal; // no later run can resume it
+  if (outcome || outcome.error().status == 412 || unfit || lost) {
     if (journal) journal->remove();
     if (!outcome) abort_upload(upload, begun.id);
   }
@@ -180,7 +181,7 @@ PutOutcome complete(const PartUpload& upload, const BegunUpload& begun, const Se
   if (!etag) { // the object may have been made all the same
     auto refusal = refused(std::move(etag).error());
     refusal.ambiguous = true;
-    return tl::unexpected(std::move(refusal));
+    return settled(upload.tools, upload.request, begun.marked, std::move(refusal), sent.sha256);
   }
   if (journal) journal->remove();
   return PutDone{unquoted(*etag), upload.request.content.size(), sent.sha256, begun.marked.lineage};

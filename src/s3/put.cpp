@@ -113,7 +113,10 @@ Refusal precondition_refusal(const BucketKey& key) {
 tl::expected<void, Refusal> check_by_looking(const PutTools& tools, const PutRequest& request) {
   auto head =
       tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
-  if (!head && head.error().status != 404) return tl::unexpected(std::move(head.error()));
+  if (!head && head.error().status != 404) {
+    head.error().ambiguous = false; // nothing was written yet
+    return tl::unexpected(std::move(head.error()));
+  }
   bool holds = request.condition == Condition::absent
                    ? !head
                    : head && unquoted(net::header(head->response.headers, "etag")) == request.etag;

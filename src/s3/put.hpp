@@ -68,8 +68,13 @@ struct PutTools {
 ///      request up to single_put_bytes (5 GiB); above that in parts, with a HEAD before the end. That is not atomic.
 /// On a server that ignores the condition everywhere it is checked by a HEAD before the write, which is not atomic. A
 /// conditional or large put first asks tools.capabilities. Memory is taken from `tools.slabs` and bounded by it: K013
-/// if one part is larger than that. A lost reply costs a HEAD. Over plain http to another machine a streamed content
-/// without sha256 is read twice.
+/// if one part is larger than that, so with 48 MiB an object has at most 445 GiB. A lost reply costs a HEAD. Over plain
+/// http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
+///
+/// An upload in parts that failed leaves its parts on the server if there is a journal (known sha256, journal.hpp) and
+/// the next run may succeed: after an interrupt, an overload, a time-out, refused credentials, or a completion that was
+/// refused. Otherwise it ends the upload, and the parts are gone. One that was killed, or whose completion has an
+/// unknown outcome, leaves them until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 /// Returns the bytes of a part: `part_bytes`, or more so that there are at most 9500 (S3 allows 10,000).

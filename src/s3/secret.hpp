@@ -1,6 +1,7 @@
 #pragma once
 // A string that must not be printed: it formats as "***", and its memory is overwritten when it is destroyed or moved
-// from.
+// from. The copies in the environment, in files and in the headers of requests are plain text; no message formats
+// those.
 #include <fmt/core.h>
 #include <string>
 #include <string_view>

@@ -34,8 +34,8 @@ struct ObjectInfo {
   std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
   /// The headers that readers get. Only head() of s3 and http fills them.
   std::string content_type = {}, cache_control = {}, content_encoding = {};
-  /// The digest that was promised and checked when the object was written (PutOptions::sha256). Only head() of s3 fills
-  /// it.
+  /// The digest that the writer recorded. put() checks PutOptions::sha256 before it records it, a copy on the server
+  /// takes it over unread, and another writer may record anything: a claim. Only head() of s3 fills it.
   std::optional<Sha256> recorded_sha256 = {};
 };
 
@@ -69,13 +69,15 @@ public:
   virtual std::string url(const std::string& key) const = 0;
   virtual Counters counters() const; ///< no I/O
 
-  /// Returns what is known of an object without its bytes; nullopt if it does not exist. A server that hides absent
-  /// objects denies access instead (store/denied.hpp). Costs one HEAD request and no bytes; in the file store one stat,
+  /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 a bucket that does not
+  /// exist looks the same; get() and list() then fail with K002. A server that hides absent objects denies access
+  /// instead (store/denied.hpp). Costs one HEAD request and no bytes; in the file store one stat,
   /// whatever the size of the file: it is not read, so its ETag and digest stay unknown.
   Result<std::optional<ObjectInfo>> head(const std::string& key);
   /// Returns the bytes of an object, and its ETag in `etag`; nullopt if it does not exist. Fails with
   /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a
-  /// `.json` object begins with '<': a proxy answered. Costs one GET request and all bytes, which are then in memory;
+  /// `.json` object begins with '<': a proxy answered. A GET that ends early is repeated in s3; in http it fails with
+  /// H005, and the caller may repeat it. Costs one GET request and all bytes, which are then in memory;
   /// a larger object costs the first piece of its bytes. In the file store one stat and reading the file, which is also
   /// hashed if `etag` is given.
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr);
@@ -83,7 +85,7 @@ public:
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs; reading then costs one
   /// request per range in s3 and http, and only the bytes that are read. Bytes of two versions are never mixed: if the
   /// object is replaced meanwhile, reading fails with corrupt (K022; D008 in the file store, which may also still have
-  /// the old version open).
+  /// the old version open). Exception: a web server without strong ETags, where Last-Modified decides, to the second.
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. The listing is not
   /// a snapshot: objects that are written meanwhile may be included or not. Costs one request per 1000 objects; in the

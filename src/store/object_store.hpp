@@ -45,8 +45,9 @@ struct PutOptions {
   std::function<void(std::uint64_t)> on_progress;
   /// The digest that the content must have. With other bytes put() fails with corrupt (R008), and no object appears.
   std::optional<Sha256> sha256 = {};
-  /// For copy_from(): the digest that the source's store recorded is not believed, because whoever may write objects
-  /// may also write that. The source is read and hashed, and the server copies exactly the version that was read.
+  /// For copy_from(), with `sha256`: the digest that the source's store recorded is not enough, because whoever may
+  /// write objects may also write that. The source is read and hashed, too, and the server copies exactly the version
+  /// that was read.
   bool hash_source = false;
   /// For copy_from(): the recorded digest counts only for a source of this size, because another tool may have cut the
   /// object short and kept its metadata; nullopt: of any size.
@@ -66,14 +67,15 @@ public:
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
   /// has already replaced the object or the server gave none. After outcome_unknown (R004) the object may have been
   /// written. After every other error it was not: R002, R003 (also for if-match when the object does not
-  /// exist), R005, R008. Costs one PUT request, or in s3 above 8 MiB one per part and two more, and all bytes; there
-  /// the first write with a condition, of more than 8 MiB or to a key with a slash at its end also costs what
-  /// conditional_writes() does. In the file store the bytes, two fsyncs and a rename or link; for if-match it also
+  /// exist), R005, R008. An object in s3 has at most 445 GiB (K013). Costs one PUT request, or in s3 above 8 MiB one
+  /// per part and two more, and all bytes. In s3 one of these also costs what conditional_writes() does, once for each
+  /// opened store: a write with a condition, one of more than 8 MiB, one to a key that ends in a slash. In the file
+  /// store the bytes, two fsyncs and a rename or link; for if-match it also
   /// reads and hashes the old object.
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options);
   /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
-  /// has just written; the caller must look afterwards if that matters. Costs one DELETE request; in the file store a
-  /// stat, an unlink and an fsync.
+  /// has just written; the caller must look afterwards if that matters. After any error but R005 the object may be
+  /// gone: repeat the call. Costs one DELETE request; in the file store a stat, a lock, an unlink and an fsync.
   Result<void> remove(const std::string& key);
   /// Whether preconditions are evaluated atomically with the write. If false, the store looks before it writes, which
   /// is safe for one writer and not for several; or it can only be read. Free, except in s3: the first call on each
@@ -81,15 +83,16 @@ public:
   /// fails with K003 if it may not write these.
   virtual Result<bool> conditional_writes() { return true; }
   /// Whether objects can be written under keys that end in one slash, besides objects below them. If false, writing
-  /// one fails with R005, removing one does nothing, and reading one finds nothing, except on a web server. The web
+  /// one fails with R005, and removing one does nothing. Do not read one: some servers answer with the object of the
+  /// name without the slash. The web
   /// pages of some stores (consoles) write an empty object `a/` to show a directory: list() omits such objects, and
   /// put() refuses to write one (R005). Costs the same as conditional_writes().
   virtual Result<bool> slash_keys() { return false; }
-  /// Removes what killed writers left behind: multipart uploads that were begun before `before_us`, and temporary files
-  /// that were last written before it (it ends all uploads below the store's prefix that are older, also those of other
-  /// tools), in microseconds since 1970, UTC, by the clock of the server or disk. A writer
-  /// that still works on one of them then fails. Objects of a killed probe (s3/capabilities.hpp) stay. Returns how many
-  /// were removed. Costs one listing, and one request or unlink for each.
+  /// Removes what killed writers left behind before `before_us` (microseconds since 1970, UTC, by the clock of the
+  /// server or disk): temporary files that were last written before it, and multipart uploads that were begun before
+  /// it. It ends all such uploads below the store's prefix, also those of other tools. A writer that still works on one
+  /// of them then fails. Uploads whose age the server does not say, and objects of a killed probe
+  /// (s3/capabilities.hpp), stay. Returns how many were removed. Costs one listing, and one request or unlink for each.
   virtual Result<std::uint64_t> remove_leftovers(std::int64_t before_us);
 
 protected:
@@ -114,13 +117,12 @@ public:
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options);
   /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives. Returns true
   /// if it did; false if these two stores cannot do that, in which case nothing was written and the caller must send
-  /// the bytes itself. Only s3 can, between stores of one service, if the server evaluates if-absent there; if-match
-  /// always gives false. The credentials of this store must be able to read the source; if not, K003. If
-  /// `options.sha256` is set, only an object with exactly this recorded digest is copied; for another one it returns
-  /// false. With `options.hash_source` the source is read as well, and other bytes are corrupt (R008). Fails with
-  /// not_found (R001), already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the source is replaced
-  /// meanwhile. Costs a HEAD and the copy, and with `hash_source` reading the source; nothing where only false is
-  /// possible.
+  /// the bytes itself. It returns false unless both are s3 stores of one service; for if-match; for if-absent if the
+  /// server does not evaluate it in copies or the source is empty; and if `options.sha256` is set and the source has
+  /// not exactly this recorded digest. With `options.hash_source` the source is read as well, and other bytes are
+  /// corrupt (R008). The credentials of this store must be able to read the source; if not, K003. Fails with not_found
+  /// (R001), already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the source is replaced meanwhile.
+  /// Costs a HEAD and the copy, and with `hash_source` reading the source; false may cost a HEAD.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
                          const PutOptions& options);
 

@@ -67,7 +67,9 @@ Result<std::vector<s3::Upload>> list_unfinished(s3::Bucket& bucket, const std::s
     auto done = bucket.call(call);
     if (!done) return fail(std::move(done.error().error));
     TRY(page, s3::parse_uploads(done->response.body), "while listing " + place);
-    uploads.insert(uploads.end(), page.uploads.begin(), page.uploads.end());
+    // A server that ignores the prefix names uploads of other places, which are not ours to end.
+    for (auto& upload : page.uploads)
+      if (upload.key.text().starts_with(root)) uploads.push_back(std::move(upload));
     if (page.next_key.empty()) return uploads;
     if (std::pair next{page.next_key, page.next_id}; next == std::exchange(last, next)) break;
   }

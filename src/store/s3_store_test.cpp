@@ -500,6 +500,23 @@ TEST_F(S3Store, PartsThatTheServerDoesNotJoinAreNotKept) {
   EXPECT_EQ(get("large"), bytes);
 }
 
+// Nobody can resume these: there is no journal without a digest, and never one of a copy.
+TEST_F(S3Store, PartsThatNobodyCanResumeAreNotKept) {
+  ASSERT_TRUE(put("from", noise(k_part * 3)));
+  arm(R"({"action":"status:403:AccessDenied","method":"POST","query":"uploadId","times":2})");
+  auto written = store_->put("large", Rope::literal(noise(k_part * 3)), {});
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, "K003") << render(written.error());
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+  PutOptions once;
+  once.precondition = Precondition::if_absent();
+  auto copied = store_->copy("from", "to", once);
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, "K003") << render(copied.error());
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+  nothing_left_armed();
+}
+
 TEST_F(S3Store, WhoIsDeniedHearsWhatWasAsked) {
   auto nobody = testing::open_at(server_, prefix_, testing::tuning(k_part), {{"QUARRY_S3_ANONYMOUS", "1"}});
   auto refused = nobody->get("k", 10);
@@ -709,6 +726,23 @@ TEST_F(S3Store, WhatGarbageCollectionFindsOfUploads) {
   EXPECT_EQ(*store_->remove_leftovers(0), 0u);
   EXPECT_EQ(*store_->remove_leftovers(INT64_MAX), 1u);
   EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+}
+
+TEST_F(S3Store, UploadsOfOtherPlacesAreNotEnded) {
+  auto& server = testing::s3_double({"--without", "upload-prefix"});
+  auto ours = testing::open_at(server, prefix_ + "/ours", testing::tuning(k_part));
+  auto theirs = testing::open_at(server, prefix_ + "/theirs", testing::tuning(k_part));
+  ASSERT_TRUE(*theirs->conditional_writes()); // the questions are asked before faults are armed
+  server.control("POST",
+                 R"({"faults":[{"action":"status:503:SlowDown","method":"PUT","query":"partNumber","times":1000}]})");
+  PutOptions options;
+  auto bytes = noise(k_part * 3);
+  options.sha256 = sha256(bytes);
+  ASSERT_FALSE(theirs->put("large", Rope::literal(bytes), options));
+  server.control("DELETE");
+  ASSERT_EQ(server.control("GET").at("uploads"), 1) << "kept for the next run";
+  EXPECT_EQ(*ours->remove_leftovers(INT64_MAX), 0u);
+  EXPECT_EQ(*theirs->remove_leftovers(INT64_MAX), 1u);
 }
 
 /// A source whose bytes change between being checked and being sent.

@@ -496,7 +496,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.xml(200, f"<ListPartsResult><IsTruncated>{str(more).lower()}</IsTruncated>{following}{entries}</ListPartsResult>")
 
     def list_uploads(self):
-        prefix = self.query.get("prefix", "")
+        prefix = "" if self.state.without("upload-prefix") else self.query.get("prefix", "")
         with self.state.lock:
             found = sorted((u.key, name, u.started) for name, u in self.state.uploads.items() if u.key.startswith(prefix))
         entries = "".join(f"<Upload><Key>{escape(k)}</Key><UploadId>{n}</UploadId><Initiated>{iso(t)}</Initiated></Upload>" for k, n, t in found)
