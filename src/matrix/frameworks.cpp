@@ -58,6 +58,17 @@ Result<FrameworkTests> read_tests(TomlTable& table) {
   return tests;
 }
 
+Result<Environment> read_environment(TomlTable& table) {
+  Environment environment;
+  std::string platform;
+  TRY_DO(table.choice("platform", platform, platform_names(), true));
+  environment.platform = Platform::read(platform);
+  TRY_DO(table.text("name", environment.name, true));
+  TRY_DO(table.text("image", environment.image));
+  TRY_DO(table.texts("pythons", environment.pythons));
+  return environment;
+}
+
 template <typename Row>
 Result<void> read_rows(TomlTable& root, const char* key, std::vector<Row>& into, Result<Row> (*read)(TomlTable&)) {
   return root.tables(key, [&](TomlTable& table) -> Result<void> {
@@ -115,6 +126,9 @@ Result<Frameworks> parse_frameworks(const DataText& data) {
   TRY_DO(read_rows(root, "pythons", frameworks.pythons, read_pythons));
   TRY_DO(read_rows(root, "build", frameworks.builds, read_build));
   TRY_DO(read_rows(root, "tests", frameworks.tests, read_tests));
+  TRY_DO(read_rows(root, "environments", frameworks.environments, read_environment));
+  TRY_DO(root.texts("changes_build_nothing", frameworks.changes_build_nothing));
+  TRY_DO(root.text("ci_workflow", frameworks.ci_workflow));
   TRY_DO(root.finish());
   return frameworks;
 }

@@ -1,6 +1,7 @@
 #pragma once
-// Which branches of PyTorch and JAX are built for which Python, and which of their tests run where, as reviewed data
-// (docs/formats/frameworks.md). A value once parsed; pure, thread-safe.
+// Which branches of PyTorch and JAX are built for which Python, which of their tests run where, where the Python
+// packages of ROCm are tested, and which changes build nothing, as reviewed data (docs/formats/frameworks.md). A value
+// once parsed; pure, thread-safe.
 #include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
@@ -28,11 +29,21 @@ struct FrameworkTests {
   std::int64_t minutes = 0;
 };
 
+/// Where the Python packages of ROCm are installed and tested: the machine itself, or a container on it.
+struct Environment {
+  std::string name, image; ///< image: empty on the machine itself
+  Platform platform;
+  std::vector<std::string> pythons;
+};
+
 struct Frameworks {
   std::string name;
   std::vector<FrameworkPythons> pythons;
   std::vector<FrameworkBuild> builds;
   std::vector<FrameworkTests> tests;
+  std::vector<Environment> environments;
+  std::vector<std::string> changes_build_nothing; ///< globs: a change of such files alone starts no build
+  std::string ci_workflow;                        ///< name of the file in which CI begins
 };
 
 /// invalid_argument F030 (not TOML, an unknown key, a value out of its range).

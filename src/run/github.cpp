@@ -81,6 +81,26 @@ Result<bool> is_fork_event(NamedText named) {
   return (*at)["fork"].get<bool>();
 }
 
+Result<EventFacts> parse_event(NamedText named) {
+  const std::string what(named.name);
+  TRY(auto event, json::parse(named.text, what));
+  if (!event.is_object()) return unlike(what, "is not the payload of an event");
+  EventFacts facts;
+  if (event.contains("before") && event["before"].is_string()) {
+    auto commit = event["before"].get<std::string>();
+    facts.before = commit.find_first_not_of('0') == commit.npos ? "" : commit; // GitHub's zeros: there was none
+  }
+  if (!event.contains("pull_request") || !event["pull_request"].is_object()) return facts;
+  const auto& request = event["pull_request"];
+  if (!request.contains("labels")) return facts;
+  if (!request["labels"].is_array()) return unlike(what, "has pull_request.labels that are no list");
+  for (const auto& label : request["labels"]) {
+    TRY(auto name, json::string_at(label, "name", what));
+    facts.labels.push_back(text::lower(name));
+  }
+  return facts;
+}
+
 bool may_be_of_fork(std::string_view event_name) { return event_name == "pull_request"; }
 
 Result<bool> is_fork(const JobFacts& facts, Era era) {

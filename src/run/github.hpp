@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace quarry::run {
 
@@ -26,6 +27,12 @@ Result<WorkflowRun> parse_workflow_run(NamedText named);
 
 /// Whether the pull request of an event's payload comes from a fork; a deleted repository was one.
 Result<bool> is_fork_event(NamedText named);
+
+struct EventFacts {
+  std::vector<std::string> labels;   ///< of its pull request, in lower case
+  std::optional<std::string> before; ///< of a push: the commit that the branch pointed to; empty: it is new
+};
+Result<EventFacts> parse_event(NamedText named);
 
 /// What a job's variables say, as values.
 struct JobFacts {

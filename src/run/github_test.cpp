@@ -48,6 +48,17 @@ constexpr const char* k_fork = R"({"pull_request": {"head": {"repo": {"fork": tr
 constexpr const char* k_branch = R"({"pull_request": {"head": {"repo": {"fork": false}}}})";
 constexpr const char* k_deleted = R"({"pull_request": {"head": {"repo": null}}})";
 
+TEST(Event, HasLabelsAndTheCommitBefore) {
+  auto pull = parse_event({R"({"pull_request":{"labels":[{"name":"CI:Skip","color":"fff"},{"name":"gfx94X"}]}})", "x"});
+  EXPECT_EQ(pull->labels, (std::vector<std::string>{"ci:skip", "gfx94x"}));
+  EXPECT_EQ(parse_event({R"({"before":"0123"})", "x"})->before, "0123");
+  EXPECT_EQ(parse_event({R"({"before":"0000000000"})", "x"})->before, "") << "the branch is new";
+  EXPECT_EQ(parse_event({R"({"before":null})", "x"})->before, std::nullopt);
+  EXPECT_EQ(parse_event({"[]", "x"}).error().code, "L021");
+  EXPECT_EQ(parse_event({R"({"pull_request":{"labels":{}}})", "x"}).error().code, "L021");
+  EXPECT_EQ(parse_event({R"({"pull_request":{"labels":[{"id":1}]}})", "x"}).error().code, "B003");
+}
+
 TEST(Fork, EachEraLooksWhereItLooked) {
   struct Case {
     Era era;

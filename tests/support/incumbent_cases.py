@@ -41,6 +41,7 @@ UPLOAD = ["--run-id", "42", "--output-dir", "{out}"]
 STAGED = ["--topology", "{in}/topology.toml", "--platform", "linux", "--local-staging-dir", "{out}/store"]
 PUBLISH = ["--release-type", "dev", "--dry-run"]
 BUILD = ["--artifact-dir", "{in}/artifacts", "--dest-dir", "{out}"]
+CI = {"GITHUB_EVENT_PATH": "{in}/event.json", "GITHUB_REF_NAME": "main", "GITHUB_RUN_ID": "42"}
 FAMILIES = ["--amdgpu-families", "gfx94X-dcgpu"]
 
 # (script, months, name of the case, words, variables)
@@ -79,6 +80,16 @@ CASES: list[tuple[str, tuple[str, ...], str, list[str], dict[str, str]]] = [
     ("configure_jax_test_matrix", AUG, "a family", ["--target", "gfx94X-dcgpu", "--platform", "linux", "--test-size", "small"], {}),
     ("configure_jax_test_matrix", AUG, "an unknown family", ["--target", "gfx94Y", "--platform", "linux", "--test-size", "small"], {}),
     ("configure_jax_test_matrix", AUG, "an unknown size", ["--target", "gfx94X-dcgpu", "--platform", "linux", "--test-size", "huge"], {}),
+    ("configure_multi_arch_ci", AUG, "no variables", [], {}),
+    ("configure_multi_arch_ci", AUG, "families", [], {**CI, "GITHUB_EVENT_NAME": "workflow_dispatch", "LINUX_AMDGPU_FAMILIES": "gfx94X"}),
+    ("configure_multi_arch_ci", AUG, "a label against it", [], {**CI, "GITHUB_EVENT_NAME": "pull_request"}),
+    ("configure_multi_arch_ci", AUG, "no payload", [], {**CI, "GITHUB_EVENT_NAME": "push", "GITHUB_EVENT_PATH": "{in}/none"}),
+    ("configure_multi_arch_ci", AUG, "outside a repository", [], {**CI, "GITHUB_EVENT_NAME": "push"}),
+    ("configure_multi_arch_ci", AUG, "an unknown event", [], {**CI, "GITHUB_EVENT_NAME": "release"}),
+    ("configure_multi_arch_ci", AUG, "an unknown family", [], {**CI, "GITHUB_EVENT_NAME": "schedule", "LINUX_AMDGPU_FAMILIES": "gfx94Y"}),
+    ("configure_multi_arch_ci", AUG, "an unknown amount of tests", [], {**CI, "GITHUB_EVENT_NAME": "schedule", "LINUX_TEST_LABELS": "test_filter:some"}),
+    ("configure_multi_arch_ci", AUG, "an unknown variant", [], {**CI, "GITHUB_EVENT_NAME": "schedule", "BUILD_VARIANT": "msan"}),
+    ("configure_multi_arch_ci", AUG, "no repository by name", [], {**CI, "GITHUB_EVENT_NAME": "push", "EXTERNAL_REPO": "{}"}),
     ("configure_pytorch_release_matrix", AUG, "a release type", ["--release-type", "ci", "--platform", "linux", *FAMILIES], {}),
     ("configure_pytorch_release_matrix", AUG, "an unknown type", ["--release-type", "weekly", "--platform", "linux", *FAMILIES], {}),
     ("configure_pytorch_release_matrix", AUG, "an unknown family", ["--release-type", "ci", "--platform", "linux", "--amdgpu-families", "gfx94Y"], {}),
@@ -180,6 +191,7 @@ def make_inputs(place: Path) -> None:
     shutil.copy(next((place / "sdk/dist").glob("*.whl")), place / "copy")
     (place / "copy/notes.txt").write_text("notes\n")
     (place / "topology.toml").write_text(TOPOLOGY)
+    (place / "event.json").write_text('{"pull_request": {"labels": [{"name": "ci:skip"}]}}')
     (place / "temp/job_summary.md").write_text("what was built\n")
     (place / "build/logs/rocBLAS_build.log").write_text("[1/1] Linking librocblas.so\n")
     artifact = place / "build/artifacts/base_run_generic"

@@ -1,4 +1,5 @@
-#include "matrix/frameworks.hpp"
+#include "cli/compat/frameworks.hpp"
+
 #include "base/text.hpp"
 #include "cli/compat/script.hpp"
 #include "cli/families.hpp"
@@ -10,22 +11,43 @@
 
 namespace quarry::cli::compat {
 
-namespace {
-
-constexpr const char* k_shipped_frameworks = "data/frameworks.toml";
 const Flag k_frameworks_file{"--frameworks-file", "FILE", "Quarry only: the branches and Pythons (default: shipped)"};
 const Flag k_families_file{"--families-file", "FILE", "Quarry only: a families file, or the name of a shipped table"};
-const std::vector<std::string> k_release_types{"ci", "dev", "dev-bkc", "nightly", "nightly-bkc", "prerelease"};
 
 Result<matrix::Frameworks> load_frameworks(const Context& context, const Arguments& arguments) {
   auto file = said(arguments, "--frameworks-file");
   if (!file) {
-    auto shipped = context.resources.read(k_shipped_frameworks);
-    return matrix::parse_frameworks({shipped.value_or(""), k_shipped_frameworks});
+    const std::string shipped = "data/frameworks.toml";
+    return matrix::parse_frameworks({context.resources.read(shipped).value_or(""), shipped});
   }
   TRY(auto text, sys::read_file(*file, 1u << 20), "while reading --frameworks-file");
   return matrix::parse_frameworks({std::move(text), *file});
 }
+
+Json pytorch_json(const std::vector<matrix::FrameworkRow>& rows) {
+  Json list = Json::array();
+  for (const auto& row : rows)
+    list.push_back({{"python_version", row.python},
+                    {"pytorch_git_ref", row.build.ref},
+                    {"amdgpu_families", text::join(row.families, ";")},
+                    {"test_amdgpu_families", row.tested ? "auto" : "none"}});
+  return list;
+}
+
+Json jax_json(const std::vector<matrix::FrameworkRow>& rows) {
+  Json list = Json::array();
+  for (const auto& row : rows)
+    list.push_back({{"python_version", row.python},
+                    {"jax_ref", row.build.ref},
+                    {"jax_label", row.build.label},
+                    {"jax_repository", row.build.repository},
+                    {"gfx_arch", row.build.device}});
+  return list;
+}
+
+namespace {
+
+const std::vector<std::string> k_release_types{"ci", "dev", "dev-bkc", "nightly", "nightly-bkc", "prerelease"};
 
 std::vector<std::string> list_of(const Arguments& arguments, std::string_view flag) {
   std::vector<std::string> once;
@@ -69,13 +91,7 @@ Result<int> pytorch_builds(Context& context, const Arguments& arguments) {
   request.refs = list_of(arguments, "--pytorch-git-refs");
   request.other_refs = true;
   TRY(auto rows, rows_of(context, arguments, std::move(request)));
-  Json list = Json::array();
-  for (const auto& row : rows)
-    list.push_back({{"python_version", row.python},
-                    {"pytorch_git_ref", row.build.ref},
-                    {"amdgpu_families", text::join(row.families, ";")},
-                    {"test_amdgpu_families", row.tested ? "auto" : "none"}});
-  return print_matrix(context, {{"pytorch_matrix", list}});
+  return print_matrix(context, {{"pytorch_matrix", pytorch_json(rows)}});
 }
 
 std::vector<Flag> build_matrix_flags(Flag refs) {
@@ -115,14 +131,7 @@ Result<int> jax_builds(Context& context, const Arguments& arguments) {
   request.framework = "jax";
   request.refs = list_of(arguments, "--jax-refs");
   TRY(auto rows, rows_of(context, arguments, std::move(request)));
-  Json list = Json::array();
-  for (const auto& row : rows)
-    list.push_back({{"python_version", row.python},
-                    {"jax_ref", row.build.ref},
-                    {"jax_label", row.build.label},
-                    {"jax_repository", row.build.repository},
-                    {"gfx_arch", row.build.device}});
-  return print_matrix(context, {{"jax_matrix", list}});
+  return print_matrix(context, {{"jax_matrix", jax_json(rows)}});
 }
 
 Script jax_release_script() {
