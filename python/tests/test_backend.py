@@ -175,6 +175,16 @@ def test_sdist_makes_the_same_wheel(tree: Path, tmp_path: Path) -> None:
     assert build_wheel(tmp_path / "rocm-7.2.0", tmp_path / "again").read_bytes() == build_wheel(tree, tmp_path).read_bytes()
 
 
+def test_the_project_has_the_name_that_the_recipe_gave_it(tree: Path, tmp_path: Path) -> None:
+    info = tree / "PKG-INFO"
+    info.write_text(info.read_text().replace("Name: rocm\n", "Name: Acme-rocm.sdk\n"))
+    wheel = build_wheel(tree, tmp_path)
+    assert wheel.name == "acme_rocm_sdk-7.2.0-py3-none-any.whl"
+    assert metadata(wheel)["Name"] == "Acme-rocm.sdk"
+    assert {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()} == {"rocm_sdk", "acme_rocm_sdk-7.2.0.dist-info"}
+    assert hook(tree, "build_sdist", str(tmp_path)).stdout == "acme_rocm_sdk-7.2.0.tar.gz\n"
+
+
 def test_local_version(tmp_path: Path) -> None:
     wheel = built(tmp_path, version="7.2.0.dev0+0123abc")
     assert wheel.name == "rocm-7.2.0.dev0+0123abc-py3-none-any.whl"

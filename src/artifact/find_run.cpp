@@ -136,8 +136,10 @@ Error nothing_found(const FindRequest& request, const FindResult& result) {
     error.hint = "check the name, `--workflow` and `--repo`";
     return error;
   }
-  error.message =
-      fmt::format("none of {} runs for {} has the artifacts for {}", result.passed_over.size(), of, request.platform);
+  auto runs = result.passed_over.size();
+  auto who = runs == 1 ? fmt::format("the one run for {} does not have", of)
+                       : fmt::format("none of {} runs for {} has", runs, of);
+  error.message = fmt::format("{} the artifacts for {}", who, request.platform);
   for (const auto& candidate : result.passed_over) {
     if (error.details.size() == k_shown_max) break;
     const auto& run = candidate.run;

@@ -100,6 +100,10 @@ TEST_F(FindRun, WhereNothingFitsEachRunSaysWhatItLacks) {
   EXPECT_EQ(error.code, "Y010");
   EXPECT_THAT(error.details,
               ElementsAre("run 13  success  has no artifacts", "run 12  success  has nothing for /nothing/"));
+  EXPECT_TRUE(error.message.starts_with("none of 2 runs for ")) << error.message;
+  result.passed_over.pop_back();
+  error = nothing_found(request_, result);
+  EXPECT_TRUE(error.message.starts_with("the one run for ")) << error.message;
 }
 
 } // namespace

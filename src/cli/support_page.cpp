@@ -91,7 +91,7 @@ std::vector<SupportRow> support_rows(const matrix::Families& families, const Sup
     for (const auto& place : family.places) {
       bool known =
           std::any_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(released), [&](const auto& row) {
-            return row.platform == place.platform && is_about(row, families, family);
+            return row.project == recipe.project && row.platform == place.platform && is_about(row, families, family);
           });
       if (known) continue;
       const auto* runners = place.find("test");

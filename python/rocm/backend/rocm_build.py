@@ -58,7 +58,7 @@ def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:
     facts = read_facts()
-    name = dist_info_name(facts.__version__)
+    name = f"{file_name(facts)}.dist-info"
     for path, data in dist_info_files(facts).items():
         target = Path(metadata_directory, name, path)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -68,19 +68,19 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: S
 
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
     facts = read_facts()
-    dist_info = dist_info_name(facts.__version__)
+    dist_info = f"{file_name(facts)}.dist-info"
     members = {"rocm_sdk/" + path: data for path, data in tree_files(PACKAGE).items()}
     members["rocm_sdk/_install_info.py"] = install_info(facts)
     members.update({f"{dist_info}/{path}": data for path, data in dist_info_files(facts).items()})
     members[f"{dist_info}/RECORD"] = record_text(members, f"{dist_info}/RECORD")
-    filename = f"rocm-{escaped(facts.__version__)}-py3-none-any.whl"
+    filename = f"{file_name(facts)}-py3-none-any.whl"
     write_zip(Path(wheel_directory, filename), members)
     return filename
 
 
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
     facts = read_facts()
-    top = f"rocm-{escaped(facts.__version__)}"
+    top = file_name(facts)
     members = dict(tree_files(ROOT))
     members["PKG-INFO"] = package_info(facts).encode()
     write_tar_gz(Path(sdist_directory, top + ".tar.gz"), top, members)
@@ -96,7 +96,7 @@ def read_facts() -> SimpleNamespace:
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise SystemExit(f"error: {path} is missing; this is not a complete sdist of rocm") from None
+        raise SystemExit(f"error: {path} is missing; this is not a complete sdist") from None
     values: dict[str, Any] = {}
     for node in tree.body:
         if isinstance(node, ast.Assign):
@@ -249,8 +249,13 @@ def dist_info_files(facts: SimpleNamespace) -> dict[str, bytes]:
     return files
 
 
-def dist_info_name(version: str) -> str:
-    return f"rocm-{escaped(version)}.dist-info"
+def file_name(facts: SimpleNamespace) -> str:
+    """"rocm-7.2.0", as names of files begin. The project is the one of PKG-INFO: a recipe may call it otherwise."""
+    names = [field.partition(":")[2].strip() for field in header_lines(package_info(facts)) if field.lower().startswith("name:")]
+    project = re.sub(r"[-_.]+", "_", "".join(names)).lower()
+    if not project:
+        raise SystemExit("error: PKG-INFO has no Name; this is not a complete sdist")
+    return f"{project}-{escaped(facts.__version__)}"
 
 
 def escaped(version: str) -> str:

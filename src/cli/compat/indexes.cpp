@@ -244,17 +244,19 @@ Result<std::string> requirement_lines(const Context& context, const Arguments& a
     TRY(auto project, dist::ProjectName::parse(name));
     wanted.insert(project.str());
   }
+  auto missing = wanted;
   std::string lines;
   for (const auto& list : context.resources.list(std::string(k_lists))) {
     if (!all && list != fmt::format("{}{}.txt", k_lists, package)) continue;
     for (const auto& line : requirements_of(context, list)) {
       auto project = line.substr(0, line.find(' ')); // the lists have names in normal form
-      if (arguments.has("--dependency-package") && wanted.erase(project) == 0) continue;
+      if (arguments.has("--dependency-package") && !wanted.contains(project)) continue;
+      missing.erase(project); // a project may have a line for each range of Pythons
       lines += line + "\n";
     }
   }
-  if (wanted.empty()) return lines;
-  return usage(fmt::format("--dependency-package {} is not in the list of {}", *wanted.begin(), all ? "all" : package),
+  if (missing.empty()) return lines;
+  return usage(fmt::format("--dependency-package {} is not in the list of {}", *missing.begin(), all ? "all" : package),
                "`quarry mirror sync` takes any requirements");
 }
 
@@ -276,7 +278,7 @@ Result<int> update_dependencies(Context& context, const Arguments& arguments) {
 }
 
 Script dependencies_script() {
-  std::string where = "said or not: the packages lie once in the bucket, and `merged/` of each repository has them";
+  std::string where = "taken and not needed: `python-deps/` of the bucket serves every prefix by its `merged/`";
   return {
       .name = "update_dependencies",
       .summary = "what the packages need from PyPI, as TheRock's script copies it",
@@ -285,23 +287,24 @@ Script dependencies_script() {
           "for each Python, on Linux and Windows. The packages go to the base index of the bucket, "
           "`python-deps/`, from which the merged index of every repository shows them.",
       .operands = {},
-      .flags = {{"--package",
-                 "NAME",
-                 "whose dependencies (default: torch; all with --structured)",
-                 {"jax", "rocm", "torch", "all"}},
-                {"--structured", "", where},
-                {"--index", "NAME", where, {"whl", "whl-next"}, "whl"},
-                {"--bucket", "NAME", "this bucket (default: S3_BUCKET_PY, then therock-dev-python)"},
-                {"--prefix", "PREFIX", where},
-                {"--auto-detect-prefixes", "", where},
-                {"--base-prefix", "PREFIX", where},
-                {.name = "--dependency-package", .value = "NAME", .help = "only this one of the list", .repeats = true},
-                {"--dry-run", "", "resolve and say what is new, write nothing"},
-                {"--only-pypi", "", "it is so anyway"},
-                {"--python", "LIST", "Quarry only: Pythons", {}, "3.10,3.11,3.12,3.13,3.14"},
-                {"--index-url", "URL", "Quarry only: another index than PyPI", {}, {}, "PIP_INDEX_URL"},
-                k_store,
-                k_era},
+      .flags =
+          {{"--package",
+            "NAME",
+            "whose dependencies (default: torch; all with --structured)",
+            {"jax", "rocm", "torch", "all"}},
+           {"--structured", "", "the lists of all projects, unless --package names one"},
+           {"--index", "NAME", "taken and not needed: `python-deps/` serves every index", {"whl", "whl-next"}, "whl"},
+           {"--bucket", "NAME", "this bucket (default: S3_BUCKET_PY, then therock-dev-python)"},
+           {"--prefix", "PREFIX", where},
+           {"--auto-detect-prefixes", "", where},
+           {"--base-prefix", "PREFIX", where},
+           {.name = "--dependency-package", .value = "NAME", .help = "only this one of the list", .repeats = true},
+           {"--dry-run", "", "resolve and say what is new, write nothing"},
+           {"--only-pypi", "", "taken and not needed: packages come from PyPI, or from --index-url"},
+           {"--python", "LIST", "Quarry only: Pythons", {}, "3.10,3.11,3.12,3.13,3.14"},
+           {"--index-url", "URL", "Quarry only: another index than PyPI", {}, {}, "PIP_INDEX_URL"},
+           k_store,
+           k_era},
       .refused = {},
       .only_feb = {},
       .only_aug = {"--structured", "--index", "--bucket", "--prefix", "--auto-detect-prefixes", "--base-prefix",
