@@ -7,6 +7,7 @@
 #include "pages/page_writer.hpp"
 #include "pages/recent_moves.hpp"
 #include "registry/registry.hpp"
+#include "run/layout.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -210,6 +211,7 @@ private:
     TRY(halves_.own, merge_.source.projects(tokens_.own));
     TRY(halves_.base, merge_.base.projects(tokens_.base));
     TRY(notes_, give_one_owner(merge_.store, merge_.source.place, halves_.own, halves_.base));
+    if (merge_.source.notes) std::ranges::move(merge_.source.notes(), std::back_inserter(notes_));
     auto moved = moved_since(shown, halves_);
     auto next = moved.empty() && shown.readable ? shown : state_after(shown, halves_, moved);
     touched_.insert(moved.begin(), moved.end());
@@ -323,6 +325,12 @@ Result<Merged> merge_directory(ObjectStore& store, const std::string& directory,
   return merge(store, directory_source(store, directory), options);
 }
 
+Result<Merged> merge_run_of(ObjectStore& store, const std::string& directory, const MergeOptions& options) {
+  auto run = run::run_of(directory);
+  if (run.empty()) return Merged{};
+  return merge(store, run_source(store, run), options);
+}
+
 Result<Merged> merge_channel(ObjectStore& store, const std::string& name, const MergeOptions& options) {
   return merge(store, channel_source(store, name), options);
 }
@@ -341,7 +349,13 @@ Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
   for (const auto& name : channels) sources.push_back(channel_source(store, name));
   std::vector<Failure> failed, unreadable;
   TRY(auto directories, published_directories(store, options.transfers, unreadable));
-  for (const auto& directory : directories) sources.push_back(directory_source(store, directory));
+  std::map<std::string, std::size_t> runs;
+  for (const auto& directory : directories) {
+    sources.push_back(directory_source(store, directory));
+    if (auto run = run::run_of(directory); !run.empty()) ++runs[run];
+  }
+  for (const auto& [run, count] : runs)
+    if (count > 1) sources.push_back(run_source(store, run));
   std::vector<Result<Merged>> merged(sources.size(), Merged());
   auto base = read_once(directory_source(store, std::string(k_base_index)));
   MergeOptions one{options.thorough, 1};

@@ -1,6 +1,6 @@
 #pragma once
-// Writes the merged index: one index that shows the projects of a directory or channel and those of the base index of
-// dependencies, for an installer that is given a single URL (docs/formats/index.md, "Merged"). Each project has one
+// Writes the merged index: one index that shows the projects of a directory, run or channel and those of the base index
+// of dependencies, for an installer that is given a single URL (docs/formats/index.md, "Merged"). Each project has one
 // owner: if both sources have it, the files of the directory or channel are shown, and warning P050 says so.
 //
 // The pages are derived from two sources: the directory's own sets (or the channel) and the base index. A writer
@@ -36,7 +36,7 @@ struct Merged {
   /// distribution, and no merged index was written before. Nothing was written then.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0;
-  Findings notes; ///< P050, one for each project that both sources have
+  Findings notes; ///< P050, one for each project that both sources have; P053
 };
 
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
@@ -45,6 +45,10 @@ struct Merged {
 /// differ, and `pages.json`, twice if a project changed.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
+/// The same for the run that the directory belongs to, if it does: one index of all its areas and groups, below
+/// "42-linux/merged", as soon as two directories of it have sets. Projects that they disagree about are left out
+/// (P053).
+Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});
 /// The same for a channel. Also fails with not_found (R015) if the channel does not exist.
 Result<Merged> merge_channel(store::ObjectStore& store, const std::string& name, const MergeOptions& options = {});
 
@@ -58,7 +62,7 @@ Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string
                                    const registry::ViewRecord& view);
 
 struct MergedAll {
-  std::vector<std::string> directories; ///< which have a merged index: channels first, then directories
+  std::vector<std::string> directories; ///< which have a merged index: channels, directories, runs
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes;
 };

@@ -4,9 +4,13 @@
 #include "pages/merged.hpp"
 #include "pages/shown_sets.hpp"
 #include "registry/history.hpp"
+#include "run/layout.hpp"
+#include <array>
 #include <fmt/core.h>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <set>
 
 namespace quarry::pages {
 
@@ -65,6 +69,69 @@ Source channel_source(ObjectReader& store, const std::string& name) {
   return {registry::channel_directory(name), token, projects};
 }
 
+namespace {
+
+/// A key of a seal: the part before "/seals/" is the directory.
+std::string directory_of_seal(const std::string& key) {
+  auto at = key.rfind("/seals/");
+  return at == key.npos ? std::string() : key.substr(0, at);
+}
+
+/// The files of all sets, without the projects that two of the sets disagree about; those go to `torn`.
+std::vector<FileRecord> files_without(const std::vector<registry::SealedSet>& sets,
+                                      std::map<std::string, std::array<std::string, 2>>& torn) {
+  std::map<std::string, FileRecord> files;
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files) {
+      auto [it, added] = files.emplace(file.filename, file);
+      if (!added && it->second.sha256 != file.sha256)
+        torn.try_emplace(file.project, std::array{it->second.key, file.key});
+    }
+  std::vector<FileRecord> kept;
+  for (auto& [name, file] : files)
+    if (!torn.contains(file.project)) kept.push_back(std::move(file));
+  return kept;
+}
+
+Finding torn_note(const std::string& run, const std::string& project, const std::array<std::string, 2>& keys) {
+  return {"P053", Severity::warning, merged_directory(run),
+          fmt::format("{} is left out: {} and {} are different files of one name", project, keys[0], keys[1]),
+          "install from the merged index of one group, or name one with `run:ID@GROUP`"};
+}
+
+} // namespace
+
+Source run_source(ObjectReader& store, const std::string& run) {
+  auto token = [&store, run]() -> Result<std::string> {
+    std::string seals;
+    std::set<std::string> directories;
+    for (const auto& area : run::package_areas()) {
+      TRY(auto objects, store.list(run + "/" + area + "/"));
+      for (const auto& object : objects) {
+        auto directory = directory_of_seal(object.key);
+        if (directory.empty() || run::run_of(directory) != run) continue;
+        directories.insert(directory);
+        seals += object.key + "\n";
+      }
+    }
+    return directories.size() < 2 ? std::string() : seals;
+  };
+  auto notes = std::make_shared<Findings>();
+  auto projects = [&store, run, notes](const std::string&) -> Result<Projects> {
+    std::vector<registry::SealedSet> sets;
+    for (const auto& area : run::package_areas()) {
+      TRY(auto of_area, registry::sealed_sets_below(store, run + "/" + area));
+      std::move(of_area.begin(), of_area.end(), std::back_inserter(sets));
+    }
+    std::map<std::string, std::array<std::string, 2>> torn;
+    auto files = files_without(sets, torn);
+    notes->clear();
+    for (const auto& [project, keys] : torn) notes->push_back(torn_note(run, project, keys));
+    return projects_of(std::move(files));
+  };
+  return {run, token, projects, [notes] { return *notes; }};
+}
+
 Source read_once(Source source) {
   struct Known {
     std::mutex mutex;
@@ -80,7 +147,7 @@ Source read_once(Source source) {
     }
     return known->projects;
   };
-  return {source.place, source.token, projects};
+  return {source.place, source.token, projects, source.notes};
 }
 
 Result<std::vector<FileRecord>> files_of(ObjectReader& store, const Project& project) {

@@ -24,6 +24,8 @@ struct Source {
   std::function<Result<std::string>()> token;
   /// Returns the projects. Must be called with the result of the last token().
   std::function<Result<Projects>(const std::string& token)> projects;
+  /// What people should know of the projects that were returned last; empty: there is never anything.
+  std::function<Findings()> notes = {};
 };
 
 /// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
@@ -33,6 +35,11 @@ Source directory_source(store::ObjectReader& store, const std::string& directory
 /// A channel's view. A token costs one read, the projects another one. Its functions fail with not_found (R015) if the
 /// channel does not exist.
 Source channel_source(store::ObjectReader& store, const std::string& name);
+/// The sets sealed in all package directories of a run, "42-linux". A project of which two directories have a file of
+/// one name with different bytes, such as the `rocm` of two families, is left out, with a note P053. The token is empty
+/// for a run with fewer than two such directories, whose own merged index shows all. A token costs one listing of each
+/// area (run::package_areas()); the projects cost that again, and two reads per set.
+Source run_source(store::ObjectReader& store, const std::string& run);
 /// Wraps `source` so that its projects are read again only when the token changes. Thread-safe.
 Source read_once(Source source);
 

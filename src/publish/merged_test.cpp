@@ -29,10 +29,12 @@ const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 const std::string k_run = "42-linux/python/g", k_channel = "channels/staging";
 
 Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string>& names,
-                        const std::string& channel = "staging", const std::string& run = "42") {
+                        const std::string& channel = "staging", const std::string& run = "42",
+                        const std::string& area = "python", const std::string& group = "g") {
   Packages made;
   for (const auto& name : names) made.add(name);
-  Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = "g", .channel = channel};
+  Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = group, .channel = channel};
+  target.area = area;
   TRY(auto collected, collect({made.path(), testing::fake_describe, 1}));
   TRY(auto plan, make_plan(store, target, std::move(collected), k_now));
   return execute(store, plan, {k_now, "tester", {}, 1, {}});
@@ -315,6 +317,46 @@ TEST_F(MergedIndex, AStateThatDoesNotFitIsNoState) {
     EXPECT_EQ(links(*store_, k_channel, "core").size(), 1u);
     EXPECT_TRUE(pages::merged_channel_shown(*store_, "staging", view->record)->current);
   }
+}
+
+TEST_F(MergedIndex, OfARunShowsAllItsAreas) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  auto first = publish(*store_, {"rocm-1.0.tar.gz"}, "");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->run_index_url, "") << "the one directory's own merged index shows all";
+  EXPECT_THAT(*store_->list("42-linux/merged/"), IsEmpty());
+  auto second = publish(*store_, {"torch-2.9-cp312-cp312-linux_x86_64.whl"}, "", "42", "pytorch");
+  ASSERT_TRUE(second) << render(second.error());
+  EXPECT_EQ(second->run_index_url, store_->url("42-linux/merged/simple") + "/");
+  EXPECT_THAT(projects(*store_, "42-linux"), ElementsAre("numpy", "rocm", "torch"));
+  EXPECT_THAT(links(*store_, "42-linux", "rocm"), ElementsAre("../../../python/g/dist/rocm-1.0.tar.gz"));
+  ASSERT_TRUE(mirror(*store_, {"sympy-1.0-py3-none-any.whl"}));
+  auto all = pages::merge_all(*store_);
+  ASSERT_TRUE(all) << render(all.error());
+  EXPECT_THAT(all->directories, ElementsAre("42-linux/python/g", "42-linux/pytorch/g", "42-linux"));
+  EXPECT_THAT(projects(*store_, "42-linux"), ElementsAre("numpy", "rocm", "sympy", "torch"));
+  ASSERT_TRUE(store_->remove("42-linux/merged/simple/torch/index.html"));
+  auto repaired = repair_directories(*store_, *registry::sealed_sets_below(*store_, "42-linux/python"));
+  ASSERT_TRUE(repaired) << render(repaired.error());
+  EXPECT_THAT(repaired->places, ::testing::Contains("42-linux/merged"));
+  EXPECT_EQ(links(*store_, "42-linux", "torch").size(), 1u);
+  EXPECT_EQ(testing::violations(*store_), "");
+}
+
+TEST_F(MergedIndex, OfARunLeavesOutWhatItsGroupsDisagreeAbout) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz", "core-1.0-py3-none-any.whl"}, "", "42", "python", "one"));
+  Packages made;
+  made.add("rocm-1.0.tar.gz", "other bytes");
+  Target target{.layout = *run::Layout::create({{}, "42", Platform::linux}), .group = "two", .channel = {}};
+  auto plan = make_plan(*store_, target, *collect({made.path(), testing::fake_describe, 1}), k_now);
+  ASSERT_TRUE(plan) << render(plan.error());
+  auto receipt = execute(*store_, *plan, {k_now, "tester", {}, 1, {}});
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  ASSERT_EQ(receipt->notes.size(), 1u);
+  EXPECT_EQ(receipt->notes[0].code, "P053");
+  EXPECT_THAT(projects(*store_, "42-linux"), ElementsAre("core", "numpy"));
+  EXPECT_THAT(projects(*store_, "42-linux/python/two"), ElementsAre("numpy", "rocm"));
 }
 
 TEST_F(MergedIndex, ABrokenChannelKeepsNoOtherPlaceFromItsDependencies) {

@@ -6,6 +6,7 @@
 #include "publish/content_type.hpp"
 #include "publish/marks.hpp"
 #include "registry/derivations.hpp"
+#include "run/layout.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
@@ -156,6 +157,13 @@ Result<void> merge(ObjectStore& store, const Plan& plan, const ExecuteOptions& o
   TRY(auto merged, pages::merge_directory(store, plan.directory));
   TRY(receipt.directory_at, pages::addresses_of(store, options.public_url, plan.directory));
   receipt.notes = std::move(merged.notes);
+  if (!merged.exists) return {}; // no base index: there is none of the run either
+  TRY(auto whole, pages::merge_run_of(store, plan.directory));
+  std::ranges::move(whole.notes, std::back_inserter(receipt.notes));
+  if (whole.exists) {
+    TRY(auto at, pages::addresses_of(store, options.public_url, run::run_of(plan.directory)));
+    receipt.run_index_url = at.merged_url;
+  }
   return {};
 }
 

@@ -32,12 +32,13 @@ struct Receipt {
   bool newly_sealed = false;
   std::string find_links_url; ///< the directory's page of links
   pages::Addresses directory_at;
+  std::string run_index_url;    ///< of all packages of the run and the base index; empty without one
   std::string channel;          ///< empty without a channel
   registry::ViewDigest view;    ///< none without a channel
   std::uint64_t generation = 0; ///< of the channel
   bool channel_moved = false;
   pages::Addresses channel_at; ///< empty without a channel
-  Findings notes;              ///< P050: projects that the base index has, too; P113
+  Findings notes;              ///< P050: projects that the base index has, too; P053; P113
 };
 
 /// Executes a plan: 1. files and 2. sidecars, if-absent; 3. the set's record, then its seal; 4. the directory's pages,

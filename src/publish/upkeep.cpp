@@ -7,6 +7,7 @@
 #include "publish/resolve.hpp"
 #include "registry/distributions.hpp"
 #include "registry/evidence_marks.hpp"
+#include "run/layout.hpp"
 #include "store/put_once.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -90,6 +91,17 @@ Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& 
   return {};
 }
 
+Result<void> repair_runs(Repaired& done, ObjectStore& store, const std::set<std::string>& directories) {
+  std::set<std::string> seen;
+  for (const auto& directory : directories) {
+    auto run = run::run_of(directory);
+    if (run.empty() || !seen.insert(run).second) continue;
+    TRY(auto merged, pages::merge_run_of(store, directory, {.thorough = true}));
+    add_merged(done, run, std::move(merged));
+  }
+  return {};
+}
+
 } // namespace
 
 Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
@@ -115,6 +127,7 @@ Result<Repaired> repair_directories(ObjectStore& store, const std::vector<Sealed
     TRY(auto pointer, store.head(registry::distribution_key(directory)));
     TRY_DO(repair_into(done, store, directory, pointer ? Place::distribution : Place::run));
   }
+  TRY_DO(repair_runs(done, store, directories_of(sets)));
   return done;
 }
 

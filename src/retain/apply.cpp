@@ -49,6 +49,9 @@ Result<Findings> write_pages_of(ObjectStore& store, const Inventory& inventory, 
     std::ranges::move(pages::foreign_notes(projected), std::back_inserter(notes));
     TRY(auto merged, pages::merge_directory(store, directory), "while writing the pages of " + directory);
     std::ranges::move(merged.notes, std::back_inserter(notes));
+    if (!merged.exists) continue;
+    TRY(auto whole, pages::merge_run_of(store, directory), "while writing the pages of the run of " + directory);
+    std::ranges::move(whole.notes, std::back_inserter(notes));
   }
   return notes;
 }

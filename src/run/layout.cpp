@@ -113,8 +113,9 @@ Result<std::string> Layout::tarball(std::string_view file) const { return below(
 
 Result<PackageDirectory> Layout::packages(std::string_view area, std::string_view group, PackageForm form) const {
   TRY_DO(check_group(group));
-  if (area != "python" && area != "pytorch" && area != "jax")
-    return refused("package area", area, "is not one of: python, pytorch, jax");
+  const auto& areas = package_areas();
+  if (std::find(areas.begin(), areas.end(), area) == areas.end())
+    return refused("package area", area, "is not one of: " + text::join(areas, ", "));
   bool grouped = !group.empty() && (form != PackageForm::aug || !group.starts_with("multi-arch"));
   PackageDirectory d;
   d.root = prefix() + std::string(area) + "/" + (grouped ? std::string(group) + "/" : "");
@@ -124,6 +125,22 @@ Result<PackageDirectory> Layout::packages(std::string_view area, std::string_vie
   d.index_html = d.root + "index.html";
   d.seals = d.root + "seals/";
   return d;
+}
+
+const std::vector<std::string>& package_areas() {
+  static const std::vector<std::string> areas{"python", "pytorch", "jax"};
+  return areas;
+}
+
+std::string run_of(std::string_view directory) {
+  for (const auto& area : package_areas()) {
+    auto at = fmt::format("{}/", directory).find("/" + area + "/");
+    if (at == std::string::npos) continue;
+    auto rest = directory.substr(std::min(directory.size(), at + area.size() + 2));
+    auto layout = Layout::parse(directory.substr(0, at));
+    if (layout && rest.find('/') == rest.npos) return std::string(directory.substr(0, at));
+  }
+  return {};
 }
 
 } // namespace quarry::run

@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace quarry::run {
 
@@ -52,7 +53,7 @@ public:
   Result<std::string> log(std::string_view group, std::string_view name) const;      ///< logs/{group}/{name}
   Result<std::string> manifest(std::string_view group, std::string_view name) const; ///< manifests/{group}/{name}
   Result<std::string> tarball(std::string_view file) const;
-  /// `area` is "python", "pytorch" or "jax".
+  /// `area` is one of package_areas().
   Result<PackageDirectory> packages(std::string_view area, std::string_view group,
                                     PackageForm form = PackageForm::quarry) const;
   Result<PackageDirectory> python(std::string_view group) const { return packages("python", group); }
@@ -62,5 +63,10 @@ private:
   std::string external_repo_, run_id_;
   Platform platform_;
 };
+
+/// The run that a package directory belongs to: "42-linux" of "42-linux/python/g". Empty: it is in no area of a run.
+std::string run_of(std::string_view directory);
+/// The directories below a run that hold packages.
+const std::vector<std::string>& package_areas();
 
 } // namespace quarry::run

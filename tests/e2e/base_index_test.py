@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import base_index, public_bucket, s3_server, small_artifacts  # noqa: E402
+from support import base_index, distributions, public_bucket, s3_server, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good  # noqa: E402
 
@@ -103,3 +103,31 @@ def test_the_web_server_hands_on_what_was_asked_for(store):
 
 def _get(url: str) -> bytes:
     return s3_server.DIRECT.open(url, timeout=30).read()
+
+
+@pytest.fixture(scope="module")
+def with_framework(store, tmp_path_factory):
+    """Another job of run 1 publishes wheels of a framework, which need ROCm's and those of the base index."""
+    wheels = tmp_path_factory.mktemp("framework")
+    distributions.wheel(wheels, "demo_torch", "2.9", requires=["rocm-sdk-core==7.2.0", "demo-app"])
+    environment = clean_environment(NO_PROXY="127.0.0.1", **store.environment())
+    done = good("publish", wheels, "--store", store.locator, "--run-id", "1", "--platform", "linux", "--area", "pytorch", "--artifact-group", small_artifacts.FAMILY, "--public-url", store.url, "--json", environment=environment).json
+    assert done["run_merged_index_url"] == f"{store.url}/1-linux/merged/simple/"
+    return done["run_merged_index_url"].removesuffix("simple/")
+
+
+@pytest.mark.parametrize(("name", "tree"), [("pip-oldest", "simple"), ("pip-newest", "simple-json"), ("uv", "simple"), ("uv", "simple-json")])
+def test_the_index_of_a_run_has_its_rocm_its_frameworks_and_all_that_they_need(with_framework, tmp_path, name, tree):
+    tool = client(name)
+    install = ["pip", "install", "--python", tool.bin / "python", "--no-cache", "--prerelease", "allow"] if name == "uv" else ["install", "--no-cache-dir", "--pre"]
+    ended = tool.run(*install, "--index-url", with_framework + tree + "/", "--target", tmp_path / "t", "demo-torch", environment=ONLY_THE_STORE)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "t").glob("*.dist-info")}
+    assert installed == {"demo_torch-2.9", "rocm_sdk_core-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"}
+
+
+def test_an_environment_of_a_run_has_its_rocm_its_frameworks_and_all_that_they_need(store, with_framework, tmp_path):
+    environment = clean_environment(NO_PROXY="127.0.0.1", **store.environment(), **NOWHERE)
+    good("venv", "install", tmp_path / "env", "--from", "run:1-linux", "--packages", "demo-torch", "--store", store.locator, environment=environment)
+    installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "env").rglob("*.dist-info")}
+    assert {"demo_torch-2.9", "rocm_sdk_core-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"} <= installed
