@@ -33,8 +33,8 @@ Names names_listed(const std::vector<store::ObjectInfo>& objects, const std::str
 /// `refused`: what the server said where it did not say that a page is absent.
 Unexpected no_page(const store::ObjectReader& store, const RunRoot& root, const std::vector<std::string>& pages,
                    const std::string& refused) {
-  const std::string bucket =
-      "or read the bucket itself: `s3://BUCKET/PREFIX`, with QUARRY_S3_ANONYMOUS=1 when it is public";
+  std::string bucket = "or read the bucket itself: `s3://BUCKET/PREFIX`, with QUARRY_S3_ANONYMOUS=1 when it is public";
+  if (root.part == RunPart::artifacts) bucket += "; for tarballs of whole SDKs say `--tarballs`";
   auto error = Error::of(ErrorKind::not_found, "A034",
                          fmt::format("{} {} page that lists its artifacts", store.url(root.prefix),
                                      refused.empty() ? "has no" : "shows no"))

@@ -92,6 +92,7 @@ def test_the_newest_of_a_listing_of_a_server(releases, serve, tmp_path):
     bare = tmp_path / "bare"
     shutil.copytree(releases, bare, ignore=shutil.ignore_patterns("index.html"))
     url = f"{serve(tmp_path)}/bare"
+    assert "say `--tarballs`" in refused("A034", 3, "artifact", "list", url, environment=HERE).err
     assert fetched(tmp_path / "a", url, "--tarballs", "--newest", "--artifact-group", FAMILY) == [name(VERSIONS[2])]
     assert fetched(tmp_path / "b", url + "/", "--tarballs", "--newest", "--artifact-group", FAMILY, "--date", "20260817") == [name(VERSIONS[1])]
 
@@ -118,6 +119,18 @@ def test_the_newest_of_a_bucket(releases, tmp_path):
         place = f"s3://{server.bucket}/v4/tarball"
         assert fetched(tmp_path / "a", place, "--tarballs", "--newest", "--artifact-group", FAMILY, environment=environment) == [name(VERSIONS[2])]
         assert fetched(tmp_path / "b", f"{place}/{name(VERSIONS[0])}", environment=environment) == [name(VERSIONS[0])]
+        # Today's buckets hold no checksum files.
+        for path in releases.glob("*.tar.gz"):
+            client.delete(server.bucket, f"v4/tarball/{path.name}.sha256sum")
+        client.put(server.bucket, name(VERSIONS[1]), (releases / name(VERSIONS[1])).read_bytes())  # where February looks
+        words = ("compat", "install_rocm_from_artifacts", "--amdgpu-family", FAMILY, "--store", f"s3://{server.bucket}", "--json")
+        for number, (asked, version) in enumerate(([["--release", VERSIONS[1]], VERSIONS[1]], [["--latest-release"], VERSIONS[2]], [["--release", VERSIONS[1], "--era", "feb"], VERSIONS[1]])):
+            done = good(*words, *asked, "--output-dir", tmp_path / f"rocm{number}", environment=environment)
+            assert [each["artifact"] + ".tar.gz" for each in done.json["artifacts"]] == [name(version)]
+            assert (tmp_path / f"rocm{number}/lib/libhipblas.so.2").exists()
+        refused("A048", 3, *words, "--release", "7.99.0a20260101", "--output-dir", tmp_path / "no", environment=environment)
+        refused("C042", 2, *words, "--release", "7.10.0", "--output-dir", tmp_path / "no", environment=environment)
+        refused("C042", 2, *words, "--release", VERSIONS[1], "--latest-release", "--output-dir", tmp_path / "no", environment=environment)
 
 
 def test_what_is_refused(releases, artifacts, tmp_path):

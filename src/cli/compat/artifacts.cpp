@@ -207,9 +207,45 @@ void warn_of_absent(Context& context, const std::vector<std::string>& chosen, co
   }
 }
 
+/// "7.10.0a20260811", "7.10.0rc20260811" -> nightly; "7.10.0.dev0+0123abc" -> dev
+Result<std::string> kind_of_release(const std::string& version) {
+  if (version.find(".dev0+") != version.npos) return "dev";
+  auto day = version.find_last_not_of("0123456789");
+  if (day != version.npos && version.size() - day == 9 && (version[day] == 'a' || version[day] == 'c'))
+    return "nightly";
+  return usage(fmt::format("{} is not the version of a nightly or dev release", version),
+               "such as 7.10.0a20260811 or 7.10.0.dev0+0123abc");
+}
+
+/// The whole SDK of a release, from the bucket of its kind. Tarballs there have no checksum files.
+Result<int> install_release(Context& context, const Arguments& arguments, const std::string& group) {
+  auto version = said(arguments, "--release").value_or("");
+  TRY(auto kind, version.empty() ? Result<std::string>("nightly") : kind_of_release(version));
+  auto bucket = fmt::format("s3://therock-{}-tarball", kind);
+  auto from = said(arguments, "--store").value_or(bucket) + (is_feb(arguments) ? "" : "/v4/tarball");
+  if (from.starts_with("file:")) from = from.substr(std::string_view("file:").size());
+  auto platform = arguments.get("--platform");
+  if (!version.empty()) from += fmt::format("/therock-dist-{}-{}-{}.tar.gz", platform, group, version);
+  Words words{"artifact",          "fetch", "--from", from, "--output-dir", arguments.get("--output-dir"), "--flatten",
+              "--allow-unverified"};
+  if (version.empty())
+    words.insert(words.end(), {"--tarballs", "--newest", "--artifact-group", group, "--platform", platform});
+  if (arguments.has("--dry-run")) words.push_back("--dry-run");
+  TRY(auto chosen, chosen_components(arguments));
+  if (!chosen.empty() || arguments.has("--base-only"))
+    context.out.note("note: a release's tarball holds every component");
+  auto place = place_to_read(context, {});
+  auto inner = at(context, place);
+  return run_words(inner, words);
+}
+
 Result<int> install_rocm(Context& context, const Arguments& arguments) {
   TRY(auto group, group_of(arguments));
-  if (!said(arguments, "--run-id")) return usage("--run-id is missing", "name the run");
+  bool run = said(arguments, "--run-id").has_value(), release = said(arguments, "--release").has_value();
+  bool latest = arguments.has("--latest-release");
+  if (run + release + latest != 1)
+    return usage("not one of --run-id, --release and --latest-release is given", "name the run, or the release");
+  if (!run) return install_release(context, arguments, group);
   TRY(auto chosen, chosen_components(arguments));
   TRY(auto tests, switched(arguments, "--tests"));
   bool feb = is_feb(arguments), base_only = arguments.has("--base-only");
@@ -236,7 +272,9 @@ std::vector<Flag> install_flags() {
                              k_targets,
                              k_repository,
                              {"--dry-run", "", "show what would be fetched"},
-                             {"--base-only", "", "only what every choice has"}};
+                             {"--base-only", "", "only what every choice has"},
+                             {"--release", "V", "the tarball of this nightly or dev release, whole"},
+                             {"--latest-release", "", "the tarball of the newest nightly release, whole"}};
   for (auto& flag : both_ways("--tests", "the chosen components' tests, too")) flags.push_back(std::move(flag));
   for (const auto& component : components())
     for (auto& flag : both_ways(std::string(component.flag), "choose this component")) flags.push_back(std::move(flag));
@@ -258,12 +296,12 @@ Script install_script() {
           .description =
               "Runs `quarry artifact fetch --flatten` with the expressions that the component switches mean; "
               "without any switch everything is taken.\n\nThe output directory is never deleted: what an earlier fetch "
-              "made stays, and files that no fetch made are a conflict. Two archives that own one path are refused.",
+              "made stays, and files that no fetch made are a conflict. Two archives that own one path are refused.\n\n"
+              "With --release or --latest-release it is the tarball of a whole SDK, from the bucket of nightly or dev "
+              "releases. Those have no checksum files.",
           .operands = {},
           .flags = install_flags(),
-          .refused = {{{"--release", "V", ""}, "it waits for downloads of releases", "take a run with --run-id"},
-                      {{"--latest-release", "", ""}, "it waits for downloads of releases", "take a run with --run-id"},
-                      {{"--input-dir", "DIR", ""}, "a copy of a tree needs no tool of ours", "cp -a DIR/. OUT"}},
+          .refused = {{{"--input-dir", "DIR", ""}, "a copy of a tree needs no tool of ours", "cp -a DIR/. OUT"}},
           .only_feb = of_one_month(&Component::in_aug),
           .only_aug = of_one_month(&Component::in_feb),
           .examples = {{"quarry compat install_rocm_from_artifacts --run-id 42 --amdgpu-family gfx94X-dcgpu --blas "

@@ -120,11 +120,16 @@ Result<Place> place_of(Context& context, const Arguments& arguments, const Place
   return place;
 }
 
-Place place_to_write(const Context& context, std::string store) {
+Place place_to_read(const Context& context, std::string store) {
   Place place;
   place.store = std::move(store);
   place.environment = context.environment;
   assume_public_bucket(place.environment);
+  return place;
+}
+
+Place place_to_write(const Context& context, std::string store) {
+  auto place = place_to_read(context, std::move(store));
   place.environment.erase("QUARRY_S3_ANONYMOUS"); // nobody writes unsigned
   return place;
 }

@@ -64,6 +64,8 @@ struct PlaceRequest {
 };
 /// invalid_argument L02x.
 Result<Place> place_of(Context& context, const Arguments& arguments, const PlaceRequest& request);
+/// A store outside any run, to read from: in today's region, unsigned when nothing names credentials.
+Place place_to_read(const Context& context, std::string store);
 /// A store outside any run, to write to: in today's region, with signed requests.
 Place place_to_write(const Context& context, std::string store);
 /// `context` with the place's environment; both must outlive it.
