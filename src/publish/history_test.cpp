@@ -306,6 +306,62 @@ TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   EXPECT_FALSE(*plan_sealing(*target_, k_dir, options));
 }
 
+// Wherever a run is killed, the next one ends with the same seal and the same pages.
+TEST_F(UntestedHistory, ASealThatIsKilledIsCompleted) {
+  AdoptOptions options{index::describe, k_now, "quarry"};
+  options.temporary = ::testing::TempDir();
+  options.keep_notes = true;
+  auto seal = [&](store::ObjectStore& store) -> Result<Findings> {
+    TRY(auto plan, plan_sealing(store, k_dir, options));
+    return plan ? seal_in_place(store, *plan, k_now) : complete_adoption(store, k_dir);
+  };
+  const auto bytes = wheel_bytes("0.9");
+  put("demo-0.9-py3-none-any.whl", bytes);
+  EXPECT_TRUE(complete_adoption(*target_, k_dir)) << "a directory that is not a distribution stays as it is";
+  EXPECT_EQ(target_->list("")->size(), 1u);
+  FaultyStore counter(*target_);
+  ASSERT_TRUE(seal(counter));
+  const auto expected = testing::snapshot(*target_);
+  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+    target_ = store::make_memory_store();
+    put("demo-0.9-py3-none-any.whl", bytes);
+    FaultyStore dying(*target_, {FaultyStore::Fault::die_before, at, false});
+    ASSERT_FALSE(seal(dying)) << at;
+    auto again = seal(*target_);
+    ASSERT_TRUE(again) << at << render(again.error());
+    EXPECT_EQ(testing::differences(expected, testing::snapshot(*target_)), "")
+        << "killed at " << at << ": " << dying.log().at(at - 1);
+  }
+}
+
+TEST_F(UntestedHistory, ATakingOverThatIsKilledIsCompleted) {
+  HistoryOptions options;
+  options.temporary = ::testing::TempDir();
+  options.all = options.keep_notes = true;
+  auto adopt = [&](store::ObjectStore& store) -> Result<Findings> {
+    TRY(auto objects, check_place(store, k_dir));
+    TRY(auto plan, plan_history(store, {k_dir, std::move(objects)}, options));
+    if (plan.files.empty()) return complete_adoption(store, k_dir);
+    TRY_DO(take_over(store, plan, {k_now, "tester", {}, "quarry", 1}));
+    return show_directory(store, k_dir);
+  };
+  const auto bytes = wheel_bytes("0.9");
+  put("demo-0.9-py3-none-any.whl", bytes);
+  FaultyStore counter(*target_);
+  ASSERT_TRUE(adopt(counter));
+  const auto expected = testing::snapshot(*target_);
+  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+    target_ = store::make_memory_store();
+    put("demo-0.9-py3-none-any.whl", bytes);
+    FaultyStore dying(*target_, {FaultyStore::Fault::die_before, at, false});
+    ASSERT_FALSE(adopt(dying)) << at;
+    auto again = adopt(*target_);
+    ASSERT_TRUE(again) << at << render(again.error());
+    EXPECT_EQ(testing::differences(expected, testing::snapshot(*target_)), "")
+        << "killed at " << at << ": " << dying.log().at(at - 1);
+  }
+}
+
 TEST_F(UntestedHistory, ANoteIsBelievedOnlyForItsOwnObject) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   std::uint64_t files = 0;

@@ -282,8 +282,17 @@ Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const sys::
   // one still finds unsealed.
   TRY_DO(show_sets(store, plan.directory, {{digest, {}}}, move));
   TRY_DO(registry::seal(store, digest, now));
-  TRY(auto notes, show_directory(store, plan.directory));
-  TRY_DO(remove_adopt_notes(store, plan.directory));
+  return complete_adoption(store, plan.directory);
+}
+
+Result<Findings> complete_adoption(ObjectStore& store, const std::string& directory) {
+  TRY(auto shown, registry::read_distribution(store, directory));
+  if (!shown) {
+    TRY(auto history, registry::history_of(store, directory));
+    if (history.files.empty()) return Findings();
+  }
+  TRY(auto notes, show_directory(store, directory));
+  TRY_DO(remove_adopt_notes(store, directory));
   return notes;
 }
 

@@ -191,25 +191,35 @@ Result<Undone> undo(ObjectStore& store, const Inventory& inventory, const Undo& 
   TRY(auto now_us, time_for_retention(store));
   Plan back;
   Undone undone;
+  std::vector<Leaving> shown; // whose pages an earlier run may not have written
+  auto leaving_of = [](const Entry& entry) {
+    return Leaving{entry.digest,           entry.set.directory, entry.retired->record.rule,
+                   entry.set.files.size(), entry.bytes(),       sys::Timestamp::from_us(entry.sealed_us).text()};
+  };
   for (const auto& entry : inventory.entries) {
     bool asked = std::ranges::find(what.sets, entry.digest) != what.sets.end() ||
                  (what.plan && entry.retired && entry.retired->record.plan == *what.plan);
-    if (!asked || !entry.retired || entry.sealed()) continue;
+    if (!asked || !entry.retired) continue;
+    if (entry.sealed() && entry.is(Retirement::kept)) {
+      shown.push_back(leaving_of(entry));
+      undone.earlier.push_back(entry.digest);
+    }
+    if (entry.sealed()) continue;
     if (entry.is(Retirement::purging) || entry.is(Retirement::purged)) {
       undone.gone.push_back(entry.digest);
       continue;
     }
-    back.restore.push_back({entry.digest, entry.set.directory, entry.retired->record.rule, entry.set.files.size(),
-                            entry.bytes(), sys::Timestamp::from_us(entry.sealed_us).text()});
+    back.restore.push_back(leaving_of(entry));
     TRY_DO(restore(store, entry, {entry.retired->record.plan, now_us, 0, author.who, author.why}));
   }
-  if (back.restore.empty())
+  if (back.restore.empty() && (undone.earlier.empty() || !undone.gone.empty()))
     return fail(ErrorKind::not_found, "O202",
                 undone.gone.empty() ? "retention took away nothing of that"
                                     : "it is too late: the files are removed, or are being removed",
                 "`quarry retain plan` lists what was tombstoned and is not purged yet");
+  undone.restored = back.restore;
+  std::ranges::move(shown, std::back_inserter(back.restore));
   TRY_DO(write_pages_of(store, inventory, back));
-  undone.restored = std::move(back.restore);
   return undone;
 }
 

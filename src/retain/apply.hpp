@@ -39,10 +39,12 @@ struct Undo {
 };
 struct Undone {
   std::vector<Leaving> restored;
-  std::vector<registry::SetDigest> gone; ///< too late: their files are being removed, or are gone
+  std::vector<registry::SetDigest> earlier; ///< an earlier run put them back; perhaps it was killed before the pages
+  std::vector<registry::SetDigest> gone;    ///< too late: their files are being removed, or are gone
 };
-/// Puts the seals back; the age of such a set counts from now on. Fails with not_found O202 if there is nothing to take
-/// back, and with R003.
+/// Puts the seals back, then writes the pages of the directories, also of the sets that an earlier run put back. The
+/// age of a set counts from when its seal came back. Fails with not_found O202 if retention took away nothing of that,
+/// or if nothing is left to put back and some of it is gone; and with R003.
 Result<Undone> undo(store::ObjectStore& store, const Inventory& inventory, const Undo& what, const Author& author);
 
 } // namespace quarry::retain

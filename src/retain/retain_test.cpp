@@ -468,6 +468,32 @@ TEST(Retention, AnUndoThatIsKilledIsCompleted) {
   }
 }
 
+// After the seal, before the pages: nothing is left to put back, but the pages still lack the set.
+TEST(Retention, ARepeatedUndoWritesThePages) {
+  World base;
+  auto set = base.publish("1", {wheel("rocm", "7.12.0.dev1")});
+  const std::string page = "1-linux/python/g/index.html";
+  auto pages_before = snapshot(*base.store).at(page);
+  base.clock->pass(60 * k_day);
+  auto plan = base.apply().plan;
+  World counted(base, 0);
+  FaultyStore counter(*counted.store);
+  ASSERT_TRUE(counted.undo(counter, {plan, {}}));
+  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+    World world(base, 0);
+    FaultyStore dying(*world.store, {FaultyStore::Fault::die_before, at, false});
+    ASSERT_FALSE(world.undo(dying, {plan, {}}));
+    auto again = world.undo(*world.store, {plan, {}});
+    ASSERT_TRUE(again) << at << render(again.error());
+    EXPECT_EQ(again->restored.size() + again->earlier.size(), 1u) << at;
+    EXPECT_EQ(snapshot(*world.store).at(page), pages_before) << at;
+    EXPECT_EQ(violations(*world.store), "") << at;
+    auto third = world.undo(*world.store, {{}, {set}});
+    ASSERT_TRUE(third);
+    EXPECT_THAT(third->earlier, ElementsAre(set));
+  }
+}
+
 TEST(Retention, TheRestOfAPlanIsDoneByItsDigest) {
   World world;
   fill(world);

@@ -103,6 +103,9 @@ Result<void> seal_directory(Context& context, const Arguments& arguments, const 
   progress->finish();
   if (!plan) {
     context.out.data("sealed      nothing: every package here is in a sealed set\n");
+    if (arguments.has("--dry-run")) return {};
+    TRY(auto notes, publish::complete_adoption(*place.store, place.directory));
+    context.out.findings(notes);
     return {};
   }
   show_plan(context, *plan, done);
@@ -132,10 +135,11 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   done.histories.push_back(history_json(plan));
   context.out.data(plan.files.empty() ? "history     nothing: every package here is known already\n"
                                       : history_text(plan, dry_run));
-  if (dry_run || plan.files.empty()) return {};
+  if (dry_run) return {};
   TRY_DO(publish::take_over(*place.store, plan,
                             {now, who(context), {}, fmt::format("quarry {}", program_version()), transfers}));
-  TRY(auto notes, publish::show_directory(*place.store, place.directory));
+  TRY(auto notes, plan.files.empty() ? publish::complete_adoption(*place.store, place.directory)
+                                     : publish::show_directory(*place.store, place.directory));
   context.out.findings(notes);
   return {};
 }

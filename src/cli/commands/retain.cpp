@@ -178,10 +178,14 @@ Result<int> run_undo(Context& context, const Arguments& arguments) {
   TRY(auto inventory, retain::look(*store, context.clock.now_us()));
   TRY(auto undone, retain::undo(*store, inventory, asked, {who(context), arguments.get("--reason")}));
   context.out.data(list_text("restored", undone.restored));
+  for (const auto& set : undone.earlier)
+    context.out.data(fmt::format("set:{} was restored before; its pages are complete\n", set.short_hex()));
   for (const auto& set : undone.gone) context.out.warn(fmt::format("set:{} is gone already", set.short_hex()));
   context.out.data(fmt::format("{} restored\n", units::things(undone.restored.size(), "set")));
-  context.out.document(
-      {{"schema", "quarry.retain-undo/1"}, {"restored", list_json(undone.restored)}, {"gone", undone.gone}});
+  context.out.document({{"schema", "quarry.retain-undo/1"},
+                        {"restored", list_json(undone.restored)},
+                        {"earlier", undone.earlier},
+                        {"gone", undone.gone}});
   return 0;
 }
 
