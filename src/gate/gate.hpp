@@ -32,9 +32,9 @@ struct Case {
   std::int64_t now_us = 0;
   std::vector<std::string> keys = {};          ///< of the evidence and waivers that were read, or not readable; sorted
   std::vector<registry::SetDigest> asked = {}; ///< whose evidence was read
-  Findings notes = {};                 ///< R021: evidence and waivers that are ignored because they are unreadable
-  std::vector<Subject> present = {};   ///< sets of this release that the target has already; for [expect]
-  std::vector<Subject> elsewhere = {}; ///< sets of this release that go to other targets; only for [expect]
+  Findings notes = {};                         ///< what was left out: R021, R022, G024
+  std::vector<Subject> present = {};           ///< sets of this release that the target has already; for [expect]
+  std::vector<Subject> elsewhere = {};         ///< sets of this release that go to other targets; only for [expect]
   /// The target's files of other projects with which the subjects were tested: a framework is tested with the ROCm that
   /// people get from the target.
   std::vector<registry::FileRecord> shown = {};

@@ -126,8 +126,10 @@ struct Policy {
 /// an unknown value, or a policy that requires nothing. Unknown input is never ignored: a typo must not open a gate.
 Result<Policy> parse_policy(std::string_view text, const std::string& file);
 
-/// Returns the policy as canonical JSON (docs/formats/policy.md), as `policies/{digest}.json` of a store has it. Every
-/// value is written, including defaults. Pure.
+/// Returns the policy as canonical JSON (docs/formats/policy.md), as `policies/{digest}.json` of a store has it. The
+/// keys of the first version are written with their defaults. A key that came later is written only where it differs
+/// from its default, so that a policy that does not use it keeps its bytes and its digest: otherwise
+/// parse_stored_policy() would refuse the policies to which channels are bound. Pure.
 std::string canonical_json(const Policy& policy);
 /// Reads canonical JSON. `name` is what messages call it, such as its key. Fails with invalid_argument G002, also if
 /// canonical_json() of the result would give other bytes: a policy that guards a channel must be read completely.

@@ -32,8 +32,8 @@ struct MergeOptions {
 };
 
 struct Merged {
-  /// False: the store has no base index, or this is the base index; or nothing is sealed here, it is not a
-  /// distribution, and no merged index was written before. Nothing was written then.
+  /// False: this is the base index; or no merged index was written before, and the store has no base index or this
+  /// directory has no seals, no untested history and is not a distribution. Nothing was written then.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes; ///< P050, one for each project that both sources have; P053
@@ -69,7 +69,9 @@ struct MergedAll {
 /// Brings the merged indexes of all channels and package directories up to date, after the base index has changed:
 /// `options.transfers` indexes at the same time, each with one request at a time. If one fails, or a set record is
 /// damaged, the others are still written, and the result is error P051 with the kind of the first failure. Reads every
-/// set record of the store to find the directories; fails at once if they or the channels cannot be listed.
+/// set record of the store to find the directories; those with untested history alone are not found. Fails at once if
+/// these or the channels cannot be listed, or a set record cannot be read though it is not damaged. An object below
+/// `channels/` whose name no channel can have counts as a failed index.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

@@ -156,8 +156,9 @@ Result<Projected> project_directory(ObjectStore& store, const std::string& direc
   auto work = [&](const std::string&) { return work_of(store, directory, sets, /*is_repository=*/false); };
   TRY_DO(token());
   if (sets.empty()) { // pages of sets that have left since are made empty
+    TRY(auto history, registry::history_token(store, directory));
     TRY(bool pages, has_our_pages(store, directory));
-    if (!pages) return Projected{};
+    if (!pages && history.empty()) return Projected{};
   }
   return write_pages(store, {directory, token, work});
 }

@@ -42,8 +42,10 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
 /// names, also if these are none. A distribution is a simple repository itself, so `{project}/index.html` is written,
-/// too; and at the end `pages.json`, which says which generation the pages show. Lists every object below the
-/// directory. Fails as project_directory() does, and as registry::require_distribution().
+/// too; and at the end `pages.json`, which says which generation the pages show. Removes every other
+/// `{directory}/X/index.html`, except one with links that another tool writes beside our pages: keep other pages
+/// elsewhere. Lists every object below the directory. Fails as project_directory() does, and as
+/// registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
@@ -64,9 +66,9 @@ enum class Extent : std::uint8_t {
 
 /// Writes the pages of a channel, then `channels/{name}/pages.json`, which says which generation the pages show. Fails
 /// with not_found (R015) if the channel does not exist, precondition_failed (P010) if other writers kept changing the
-/// channel or its pages, and the errors of the store. Costs two reads per ledger entry since the last state, then per
-/// compared project up to three reads of shards, its METADATA, and one read per page and copy; writes pages whose bytes
-/// differ.
+/// channel or its pages, and the errors of load_view(), load_shard_of() and the store. Costs two reads per ledger entry
+/// since the last state, then per compared project up to three reads of shards, its METADATA, and one read per page and
+/// copy; writes pages whose bytes differ.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {});
 

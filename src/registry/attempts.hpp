@@ -34,8 +34,8 @@ std::string to_json(const AttemptRecord& record);
 /// B002 to B004; corrupt R012.
 Result<AttemptRecord> parse_attempt(std::string_view text);
 /// Writes the record below each of its sets, and returns the sha256 of its bytes. The same record again changes
-/// nothing. The caller gives it sorted sets, at least one, and not more than 900: a record of more than 64 KiB counts
-/// as junk. One request for each set.
+/// nothing: an object that has its name already is not read. The caller gives it sorted sets, at least one, and not
+/// more than 900: a record of more than 64 KiB counts as junk. One request for each set.
 Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record);
 /// All attempts to test these sets, each once, sorted by time. Junk is told in `skipped` (R021) and counts for nothing.
 /// One listing for each set and a read for each record.

@@ -4,7 +4,8 @@
 // are pointers that change by compare-and-swap. docs/concurrency.md explains how they work together, docs/glossary.md
 // what each is. As thread-safe as the store.
 //
-// Errors, besides those of the store:
+// Errors, besides those of the store. Whatever reads a record may also fail with R007 (too long), B002 to B004 (not
+// JSON, or of a later version) and R012 of it:
 //   R010 record not found           R011 record altered (bytes and name differ)   R012 invalid fields
 //   R013 set is not sealed          R014 seal does not fit its set                R015 channel not found
 //   R016 invalid channel name       R017 broken ledger chain                      R018 one file name, two contents
@@ -142,15 +143,16 @@ struct Resolved {
   std::vector<SealedSet> sets;   ///< each with a valid seal and a checked hash
   std::vector<FileRecord> files; ///< union of their files, sorted by filename
   ViewDigest view;               ///< of a channel
-  std::uint64_t generation = 0;  ///< of a channel
+  std::uint64_t generation = 0;  ///< of a channel or a distribution; else 0
   ReleaseDigest release = {};    ///< of a release; its sets may be for several channels, so `files` may be empty
 };
 /// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run's outputs ("42-linux", run::Layout). Costs and errors of sealed_sets_below(); also
-/// not_found (R013) if no set below it is sealed, and R018.
+/// not_found (R013) if no set below it is sealed, R018, and R005 for an invalid prefix.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
-/// The sets of one group of a run. Costs of sealed_sets_below(); not_found (R013) if the group has no sealed set.
+/// The sets of a run whose origin names this group. Reads all sets of the run: a damaged one of another group fails it.
+/// Costs and errors of resolve_run(); R013 if the group has no sealed set.
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
   std::string group;  ///< "gfx94X-dcgpu"; empty: all of the run
@@ -159,8 +161,8 @@ Result<Resolved> resolve_group(ObjectReader& store, const RunGroup& place);
 /// Fails with R015, and with the errors of load_whole_view() and load_all_sealed(). Costs two reads for each set, one
 /// for each project, and two more.
 Result<Resolved> resolve_channel(ObjectReader& store, const std::string& name);
-/// Returns the union of the sets' files, sorted by filename. Fails with already_exists (R018) if two sets have the same
-/// file name with different content. Pure.
+/// Returns the union of the sets' files, sorted by filename. If two have one file (same name and sha256), the first
+/// record counts. Fails with already_exists (R018) if two sets have the same file name with different content. Pure.
 Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets);
 
 // Views.
@@ -172,11 +174,11 @@ struct View {
 /// Returns the view that shows these sets, in this order. Fails with R018 if two of them disagree about a file. Pure:
 /// the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
-/// Returns `base` with these sets appended; a set that it has already is not named twice. Load `base` with
-/// load_view_for(base, sets). If the shard of a project in `sets` is missing, the project's old files are lost from the
-/// view. Nothing reports that. The result has the shards of these projects only. Unknown fields of `base` are not taken
-/// over, except its empty extras, without those that these sets fill. Fails with R018 if a file name gets two contents;
-/// with R023 instead if it is the `rocm` of another family. Pure.
+/// Returns `base` with these sets appended; a set that it has already is not named twice. If both have a file, the
+/// record of `base` stays. Load `base` with load_view_for(base, sets). If the shard of a project in `sets` is missing,
+/// the project's old files are lost from the view. Nothing reports that. The result has the shards of these projects
+/// only. Unknown fields of `base` are not taken over, except its empty extras, without those that these sets fill.
+/// Fails with R018 if a file name gets two contents; with R023 instead if it is the `rocm` of another family. Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);

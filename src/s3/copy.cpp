@@ -105,11 +105,17 @@ private:
     return tools_.bucket.call(call);
   }
 
+  /// settled() knows only the content of a put.
+  PutOutcome with_size(PutOutcome outcome) const {
+    if (outcome) outcome->size = request_.size;
+    return outcome;
+  }
+
   PutOutcome finish(Outcome outcome) {
     if (!outcome) {
       auto& refusal = outcome.error();
       refusal.ambiguous = refusal.ambiguous || refusal.code == "NoSuchUpload";
-      return settled(tools_, to_, marked_, std::move(refusal), {});
+      return with_size(settled(tools_, to_, marked_, std::move(refusal), {}));
     }
     bool in_parts = !id_.empty();
     auto etag =
@@ -117,7 +123,7 @@ private:
     if (!etag) { // it may have happened all the same
       auto refusal = refused(std::move(etag).error());
       refusal.ambiguous = true;
-      return settled(tools_, to_, marked_, std::move(refusal), {});
+      return with_size(settled(tools_, to_, marked_, std::move(refusal), {}));
     }
     return PutDone{unquoted(*etag), request_.size, {}, marked_.lineage};
   }
@@ -155,7 +161,8 @@ void keep_metadata(const net::Headers& source, PutRequest& to) {
   if (to.content_type.empty()) to.content_type = net::header(source, "content-type");
   if (to.cache_control.empty()) to.cache_control = net::header(source, "cache-control");
   for (const auto* name : {"content-encoding", "content-disposition", "content-language", "expires"})
-    if (auto value = net::header(source, name); !value.empty()) to.metadata.emplace_back(name, value);
+    if (auto value = net::header(source, name); !value.empty() && net::header(to.metadata, name).empty())
+      to.metadata.emplace_back(name, value);
 }
 
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request) {

@@ -9,7 +9,7 @@ struct CopyRequest {
   BucketKey from;
   std::string from_etag;        ///< the copy fails if the source has another ETag by then
   std::uint64_t size = 0;       ///< of the source
-  PutRequest to;                ///< the target; its content is not used
+  PutRequest to;                ///< the target; its content, `check` and `on_progress` are not used
   std::string from_bucket = {}; ///< empty: the same one
 };
 
@@ -22,7 +22,8 @@ bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 /// in parts is the only place where a server is known to check a condition on the target: AWS takes one with
 /// CopyObject, too (since 2025), other servers ignore it there. Never copies without the condition that was asked for:
 /// K008 if can_copy() is false, and nothing was sent. Returns and fails as put_object() does, but PutDone::sha256 is
-/// not set; also K022 if the source has another ETag. Costs one request, or one per 512 MiB and two more.
+/// not set; also K022 if the source has another ETag. A copy in parts that was killed leaves its upload until
+/// ObjectWriter::remove_leftovers(). Costs one request, or one per 512 MiB and two more.
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
 
 /// What a copy keeps of the source's headers: content-type, cache-control, content-encoding, content-disposition,

@@ -5,7 +5,7 @@
 //   2. AWS_ACCESS_KEY_ID and its companions
 //   3. a token file (AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN)
 //   4. GitHub's identity token with AWS_ROLE_ARN
-//   5. the profile: keys, a role assumed with another profile, a role assumed with a token file
+//   5. the profile: its role_arn, assumed with its token file or else with source_profile; without role_arn, its keys
 //   6. the container's credential address
 //   7. the machine's metadata service
 // A profile that is named (AWS_PROFILE) but has no keys is a failure, and so are credential_process and SSO.

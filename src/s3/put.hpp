@@ -73,8 +73,9 @@ struct PutTools {
 ///
 /// An upload in parts that failed leaves its parts on the server if there is a journal (known sha256, journal.hpp) and
 /// the next run may succeed: after an interrupt, an overload, a time-out, refused credentials, or a completion that was
-/// refused. Otherwise it ends the upload, and the parts are gone. One that was killed, or whose completion has an
-/// unknown outcome, leaves them until ObjectWriter::remove_leftovers().
+/// refused for another reason than its condition (412) or its parts (400). Otherwise it ends the upload, and the parts
+/// are gone. One that was killed, or whose completion has an unknown outcome, leaves them until the next run resumes it
+/// (with a journal), or until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 /// Returns the bytes of a part: `part_bytes`, or more so that there are at most 9500 (S3 allows 10,000).

@@ -146,11 +146,6 @@ Result<std::optional<std::string>> HttpStore::do_get(const std::string& key, std
   return std::optional(std::move(bytes));
 }
 
-Unexpected replaced(const std::string& key) {
-  return fail(ErrorKind::corrupt, "K022", fmt::format("`{}` was replaced while it was read", key),
-              "run the command again: it reads the new object");
-}
-
 constexpr int k_continued_max = 5; // of cuts in one object
 
 /// A range of a pinned object, continued from the last byte when the connection ends early.

@@ -41,7 +41,7 @@ struct PutOptions {
   Precondition precondition;
   std::string content_type, cache_control;
   /// Called with the total of bytes written so far, by one thread at a time, perhaps not the caller's. The total falls
-  /// when an attempt is repeated.
+  /// when an attempt is repeated. Not called for a copy on the server.
   std::function<void(std::uint64_t)> on_progress;
   /// The digest that the content must have. With other bytes put() fails with corrupt (R008), and no object appears.
   std::optional<Sha256> sha256 = {};
@@ -145,8 +145,9 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
                                                SlashKeys slash_keys = SlashKeys::allowed);
 /// A store in a directory: objects are plain files below `root`, which the first put creates. A put writes and syncs a
 /// temporary file. An if-absent put then link(2)s it to its name. Every other put locks the key, compares the ETag if
-/// it has to, and renames the file over the old one. Safe between processes. Fails with invalid_argument (R006) if
-/// `root` is not a directory. Its functions:
+/// it has to, and renames the file over the old one. Safe between processes. An object `a` and an object `a/b` exclude
+/// each other: the second put fails (R002, D002 or another D-code). A directory stays when its last object is removed,
+/// so `a` is then still taken. Fails with invalid_argument (R006) if `root` is not a directory. Its functions:
 ///   open()    opens the file at the first read; if it was replaced by then, by one of the same size, that one is read
 ///   remove()  keeps directories that become empty; fails with R004 if the disk does not confirm it: repeat it
 ///   list()    also children(): R005 if the part of the prefix up to its last '/' is not a valid key; list() D005 above

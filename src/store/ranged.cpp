@@ -6,11 +6,17 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <fmt/core.h>
 #include <future>
 #include <mutex>
 #include <vector>
 
 namespace quarry::store {
+
+Unexpected replaced(const std::string& key) {
+  return fail(ErrorKind::corrupt, "K022", fmt::format("`{}` was replaced while it was read", key),
+              "run the command again: it reads the new object");
+}
 
 namespace {
 

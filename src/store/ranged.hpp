@@ -12,6 +12,9 @@ namespace quarry::store {
 /// opened.
 using FetchRange = std::function<Result<void>(std::uint64_t offset, std::span<std::byte> into)>;
 
+/// corrupt K022: the object is another one now.
+Unexpected replaced(const std::string& key);
+
 struct RangeLimits {
   std::uint64_t first_bytes = 64u << 10; ///< an archive's directory or a METADATA is rarely more
   std::uint64_t block_bytes = 2u << 20;  ///< one range of content that is read in order

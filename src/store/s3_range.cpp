@@ -1,5 +1,7 @@
 #include "store/s3_range.hpp"
 
+#include "s3/replies.hpp"
+#include "store/ranged.hpp"
 #include <cstring>
 #include <fmt/core.h>
 
@@ -15,6 +17,8 @@ Result<void> fetch_range(s3::Bucket& bucket, AtomicCounters& counters, const Pin
   call.headers = {{"range", range}, {"if-match", "\"" + object.etag + "\""}};
   call.on_start = [&] { filled = 0; };
   call.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
+    auto etag = s3::unquoted(net::header(head.headers, "etag"));
+    if (!etag.empty() && etag != object.etag) return replaced(object.key); // a server that ignores If-Match
     auto given = net::header(head.headers, "content-range");
     bool whole = head.status == 200 && into.size() == object.size;
     if ((!whole && given != expected) || piece.size() > into.size() - filled)
@@ -27,9 +31,7 @@ Result<void> fetch_range(s3::Bucket& bucket, AtomicCounters& counters, const Pin
   };
   ++counters.ranges;
   auto done = bucket.call(call);
-  if (!done && (done.error().status == 412 || done.error().status == 404))
-    return fail(ErrorKind::corrupt, "K022", fmt::format("`{}` was replaced while it was read", object.key),
-                "run the command again: it reads the new object");
+  if (!done && (done.error().status == 412 || done.error().status == 404)) return replaced(object.key);
   if (!done) return fail(std::move(done.error().error));
   if (filled != into.size())
     return fail(ErrorKind::corrupt, "K021",

@@ -9,7 +9,9 @@ namespace quarry::store {
 struct S3Tuning {
   net::RetryLimits retry;
   s3::PartLimits parts;
-  std::uint64_t memory_bytes = 48u << 20; ///< memory for parts in flight, over all uploads of the store
+  /// Memory for parts in flight, over all uploads of the store. At least parts.part_bytes: with less a put waits for
+  /// ever.
+  std::uint64_t memory_bytes = 48u << 20;
 };
 
 /// Opens "s3://bucket/prefix" with the endpoint, region and credentials that the aws command would use

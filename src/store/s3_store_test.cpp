@@ -500,6 +500,22 @@ TEST_F(S3Store, PartsThatTheServerDoesNotJoinAreNotKept) {
   EXPECT_EQ(get("large"), bytes);
 }
 
+TEST_F(S3Store, TwoVersionsAreNotMixedWhereTheServerIgnoresIfMatch) {
+  auto store =
+      testing::open_at(testing::s3_double({"--without", "if-match-of-reads"}), prefix_, testing::tuning(k_part));
+  auto first = noise(1u << 20), second = first;
+  for (auto& byte : second) byte = static_cast<char>(byte ^ 1);
+  ASSERT_TRUE(store->put("k", Rope::literal(first), {}));
+  auto content = store->open("k");
+  ASSERT_TRUE(content);
+  std::string begin(1000, '\0'), end(1000, '\0');
+  ASSERT_TRUE(content->read(0, std::as_writable_bytes(std::span(begin))));
+  ASSERT_TRUE(store->put("k", Rope::literal(second), {}));
+  auto read = content->read((1u << 20) - 1000, std::as_writable_bytes(std::span(end)));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, "K022") << render(read.error());
+}
+
 // Nobody can resume these: there is no journal without a digest, and never one of a copy.
 TEST_F(S3Store, PartsThatNobodyCanResumeAreNotKept) {
   ASSERT_TRUE(put("from", noise(k_part * 3)));

@@ -57,9 +57,9 @@ struct Created {
 /// Leaves nothing behind when it fails. V003, V004; missing_program D007 without uv.
 Result<Created> create_environment(const CreateOptions& options, const Variables& variables);
 
-/// The last lines of a program's output, for error details.
 /// Lines of a program's output in an error. pip's errors are one to six lines; of a traceback, the end helps.
 inline constexpr std::size_t k_output_lines = 12;
+/// The last lines of a program's output, for error details. Pure.
 std::vector<std::string> last_lines(std::string_view output, std::size_t count);
 
 } // namespace quarry::venv

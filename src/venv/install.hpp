@@ -34,7 +34,8 @@ struct InstallOutcome {
   Findings findings; ///< V015 where it is allowed
 };
 
-/// A failure leaves the environment as the installer left it, and never a receipt. V0xx, R0xx, L0xx.
+/// A failure leaves the environment as the installer left it, and never a receipt. The caller holds a lock on the
+/// environment's directory, and has asked whether the channel was set back (seen.hpp). V0xx, R0xx, L0xx.
 Result<InstallOutcome> install(const InstallOptions& options, const Variables& variables, const sys::Clock& clock);
 
 } // namespace quarry::venv

@@ -43,7 +43,8 @@ std::string secret_packages(const std::vector<std::string>& packages);
 std::vector<std::string> installer_command(const Environment& environment, const Source& source,
                                            const InstallerRequest& request, const InstallerPlaces& places);
 
-/// "23.2.1". missing_program V011: the environment has no pip, or there is no uv.
+/// "23.2.1". missing_program V011: pip or uv does not say its version. It is missing, fails, or takes more than a
+/// minute; which of these is not told apart.
 Result<std::string> installer_version(const Environment& environment, Installer installer, const Variables& variables);
 
 /// Puts setuptools and wheel into the environment. They come from where the user's own configuration of pip or uv says,

@@ -14,11 +14,11 @@ struct FixedFile {
   std::vector<Located> fixed; ///< the findings whose edits it holds
 };
 
-/// Returns `text` with the edits of these findings, all of this file, and which of them were made. Pure.
 struct Edited {
   std::string text;
-  std::vector<Located> fixed;
+  std::vector<Located> fixed; ///< the findings whose edits were made
 };
+/// Returns `text` with the edits of these findings, all of this file. Pure.
 Edited edited(std::string_view text, const std::vector<const Located*>& wanted);
 
 /// Reads the files of those findings that have an edit, and returns their texts after it. An edit is left out if the

@@ -382,7 +382,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 found = self.state.objects[self.key] = Stored(other, hashlib.md5(other).hexdigest(), found.headers)
         if not found:
             raise Refused(404, "NoSuchKey")
-        if (pinned := self.headers.get("If-Match")) and pinned.strip('"') != found.etag:
+        if (pinned := self.headers.get("If-Match")) and not self.state.without("if-match-of-reads") and pinned.strip('"') != found.etag:
             raise Refused(412, "PreconditionFailed")
         headers = {**found.headers, "ETag": f'"{found.etag}"', "Last-Modified": formatdate(found.modified, usegmt=True), "Accept-Ranges": "bytes"}
         headers = {name: value for name, value in headers.items() if not self.state.without(name.lower())}
