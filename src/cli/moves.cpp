@@ -85,6 +85,12 @@ std::string moved_text(const promote::Receipt& receipt) {
                      units::things(receipt.writes, "object"), blocked, addresses_text(receipt.at));
 }
 
+std::string undo_note(const Context& context, const Arguments& arguments, const std::string& channel) {
+  NextCommand rollback(context, "rollback");
+  rollback.operand(channel).set("--store", arguments.get("--store")).signed_if(arguments.has("--sign"));
+  return "undo: " + rollback.text();
+}
+
 std::string promote_plan_text(const promote::Plan& plan) {
   std::string text;
   for (const auto& sealed : plan.sets)

@@ -16,6 +16,8 @@ Result<promote::Options> promote_options_of(Context& context, const Arguments& a
 /// The author of a move that needs a reason, from --reason and --sign, with the time of now. invalid_argument O015;
 /// B006 of the key.
 Result<promote::Author> author_of(Context& context, const Arguments& arguments);
+/// "undo: quarry rollback …": what takes the move back that `arguments` have made. With a placeholder if it was signed.
+std::string undo_note(const Context& context, const Arguments& arguments, const std::string& channel);
 /// Where the dependencies of `--cells ready` come from: `--base-index`, else that of the store; null if there is
 /// nothing to ask. invalid_argument C006 for `--base-index` without `--cells ready`; else as open_base_index().
 Result<std::unique_ptr<BaseIndex>> dependencies_of(const Context& context, const Arguments& arguments);

@@ -12,6 +12,9 @@ namespace quarry::cli {
 
 namespace {
 
+constexpr const char* k_sign = "--sign";
+constexpr const char* k_some_key = "KEY";
+
 Command command_of(std::string_view path) {
   for (auto& command : all_commands())
     if (name_of(command) == path) return command;
@@ -48,7 +51,7 @@ NextCommand::NextCommand(const Context& context, std::string_view path)
 NextCommand& NextCommand::flags_of(const Arguments& arguments) {
   for (const auto& flag : command_.flags)
     if (auto given = arguments.values.find(flag.name); given != arguments.values.end())
-      values_[flag.name] = given->second;
+      values_[flag.name] = flag.name == k_sign ? std::vector<std::string>{k_some_key} : given->second;
   return *this;
 }
 
@@ -61,6 +64,8 @@ NextCommand& NextCommand::set(std::string_view flag, std::string value) {
   values_[flag_of(command_, flag).name] = {std::move(value)};
   return *this;
 }
+
+NextCommand& NextCommand::signed_if(bool is_signed) { return is_signed ? set(k_sign, k_some_key) : *this; }
 
 NextCommand& NextCommand::drop(std::string_view flag) {
   values_.erase(flag_of(command_, flag).name);

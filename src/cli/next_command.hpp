@@ -15,11 +15,14 @@ public:
   /// `path`: "venv install".
   NextCommand(const Context& context, std::string_view path);
   /// Takes over every flag of `arguments` that this command has, too. Flags of every command (--json, -j) stay behind.
+  /// `--sign` becomes a placeholder: another person may run the next command, with a key of their own.
   NextCommand& flags_of(const Arguments& arguments);
   NextCommand& operand(std::string word);
   /// Without a value: a switch.
   NextCommand& set(std::string_view flag, std::string value = "");
   NextCommand& drop(std::string_view flag);
+  /// `--sign KEY`, with that placeholder.
+  NextCommand& signed_if(bool is_signed);
   /// Words quoted for a shell; operands first, flags in the table's order. A flag is omitted where a variable, a
   /// configuration file or the default gives the same value.
   std::string text() const;

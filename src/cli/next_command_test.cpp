@@ -55,6 +55,7 @@ TEST_F(NextCommandTest, EveryFlagOfEveryCommandComesBack) {
       if (flag.many) continue;
       auto value = flag.value.empty() ? "" : flag.choices.empty() ? "it's {a} -b" : flag.choices.back();
       said.values[flag.name] = {value};
+      if (flag.name == "--sign") said.values[flag.name] = {"KEY"}; // see below
       if (flag.repeats) said.values[flag.name].push_back(flag.choices.empty() ? "--second" : flag.choices.front());
     }
     auto words = shell_words(NextCommand(here, name_of(command)).flags_of(said).text());
@@ -67,6 +68,21 @@ TEST_F(NextCommandTest, EveryFlagOfEveryCommandComesBack) {
       EXPECT_EQ(read->get(flag), values.back()) << name_of(command) << " " << flag;
     }
   }
+}
+
+// Who judges is not who moves: the next person has a key of their own.
+TEST_F(NextCommandTest, AKeyIsNeverRepeated) {
+  auto here = context();
+  const auto all = all_commands();
+  auto said = parse_words(command_named(all, "gate"),
+                          std::vector<std::string>{"--from", "run:1", "--to", "stable", "--sign", "judge.pem"});
+  ASSERT_TRUE(said) << render(said.error());
+  auto line = NextCommand(here, "promote").flags_of(*said).text();
+  EXPECT_NE(line.find("--sign KEY"), line.npos) << line;
+  EXPECT_EQ(line.find("judge.pem"), line.npos) << line;
+  EXPECT_EQ(NextCommand(here, "rollback").operand("stable").signed_if(true).text(),
+            "quarry rollback stable --sign KEY");
+  EXPECT_EQ(NextCommand(here, "rollback").operand("stable").signed_if(false).text(), "quarry rollback stable");
 }
 
 TEST_F(NextCommandTest, WhatTheShellSaysAlreadyIsOmitted) {

@@ -53,12 +53,18 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named) {
 
 Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectReader& store,
                                 const std::string& channel) {
-  if (!arguments.has("--policy")) {
-    TRY(auto bound, promote::policy_of(store, channel));
-    if (bound) return std::move(*bound);
+  TRY(auto now, registry::read_channel(store, channel));
+  return policy_for(context, arguments, store, now);
+}
+
+Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectReader& store,
+                                const std::optional<registry::Channel>& now) {
+  if (!arguments.has("--policy") && now && !now->record.guard.policy.empty()) {
+    TRY(auto bound, promote::stored_policy(store, now->record.guard.policy),
+        "which protects channel " + now->record.name);
+    return bound;
   }
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
-  TRY(auto now, registry::read_channel(store, channel));
   if (now) TRY_DO(promote::check_policy(now->record, policy));
   return policy;
 }

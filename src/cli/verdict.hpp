@@ -6,6 +6,7 @@
 #include "registry/registry.hpp"
 #include "release/source.hpp"
 #include "store/object_store.hpp"
+#include <optional>
 #include <string>
 
 namespace quarry::cli {
@@ -18,6 +19,9 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named);
 /// held O012 if another one protects the channel. Errors as load_policy() and promote::policy_of().
 Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectReader& store,
                                 const std::string& channel);
+/// The same for a channel that was read already; nullopt: it does not exist.
+Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectReader& store,
+                                const std::optional<registry::Channel>& now);
 
 /// `--expect FILE`: what must be there besides what the policy expects.
 Flag expect_flag();

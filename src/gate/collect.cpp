@@ -299,8 +299,13 @@ Result<void> load_for_policy(store::ObjectReader& store, const Policy& policy, C
 
 Result<Case> collect_new(store::ObjectReader& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us) {
-  TRY_DO(registry::check_channel_name(channel));
   TRY(auto now, registry::read_channel(store, channel), "while reading channel " + channel);
+  return collect_new(store, {channel, now}, source, now_us);
+}
+
+Result<Case> collect_new(store::ObjectReader& store, const Target& target, const registry::Resolved& source,
+                         std::int64_t now_us) {
+  const auto& [channel, now] = target;
   TRY(auto view, view_of_channel(store, now, source.sets), "while reading channel " + channel);
   auto sets = lacking(view, source.sets);
   auto present = others(source.sets, sets);
@@ -309,6 +314,10 @@ Result<Case> collect_new(store::ObjectReader& store, const std::string& channel,
     TRY(sets, not_blocked(now->record, std::move(sets), blocked));
   }
   TRY(auto input, collect(store, channel, sets, now_us));
+  if (now) {
+    input.after = now->record.ledger;
+    input.bound = now->record.guard.policy;
+  }
   input.present = std::move(present);
   input.notes.insert(input.notes.end(), blocked.begin(), blocked.end());
   return input;

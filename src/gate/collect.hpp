@@ -7,6 +7,7 @@
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,13 @@ Result<void> load_for_policy(store::ObjectReader& store, const Policy& policy, C
 /// Does what collect() does for the sets of `source` that the channel lacks, without those that not_blocked() removes.
 /// A channel that does not exist lacks everything.
 Result<Case> collect_new(store::ObjectReader& store, const std::string& channel, const registry::Resolved& source,
+                         std::int64_t now_us);
+/// The same for a channel that was read already.
+struct Target {
+  const std::string& channel;
+  const std::optional<registry::Channel>& now; ///< nullopt: it does not exist
+};
+Result<Case> collect_new(store::ObjectReader& store, const Target& target, const registry::Resolved& source,
                          std::int64_t now_us);
 
 } // namespace quarry::gate

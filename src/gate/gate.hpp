@@ -46,6 +46,8 @@ struct Case {
   /// the policy's `derived_suites`, which must pass on the new files.
   std::vector<registry::Stored<registry::EvidenceRecord>> inherited = {};
   std::vector<registry::AttemptRecord> attempts = {}; ///< to test the subjects, sorted by time
+  registry::LedgerDigest after = {}; ///< the channel's last move so far; empty: the channel does not exist
+  registry::PolicyDigest bound = {}; ///< protects the channel; empty: none does
 };
 
 enum class Decision : std::uint8_t { ready, held };

@@ -1,7 +1,9 @@
 #include "promote/guard.hpp"
 
 #include "base/text.hpp"
+#include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
+#include "publish/verify.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -52,6 +54,24 @@ Result<void> check_binding(ObjectStore& store, const std::string& channel, const
   return check_signer(store, now, {channel, registry::Action::protect, &policy}, author.key);
 }
 
+/// What a channel shows when it becomes protected counts as let in from then on, so it must be what was sealed. Whoever
+/// may write packages can also write the digest that a store has recorded, so the bytes are read.
+Result<void> check_shown(ObjectStore& store, const std::optional<registry::Channel>& now, publish::Hashed& hashed) {
+  if (!now || !now->record.guard.policy.empty()) return {};
+  const auto& name = now->record.name;
+  TRY(auto view, registry::load_view(store, now->record.view), "while reading channel " + name);
+  TRY(auto sets, registry::load_all_sealed(store, view.sets), "while reading channel " + name);
+  publish::VerifyOptions options{k_looks};
+  options.hashed = &hashed;
+  TRY(auto found, publish::verify_sets(store, sets, options));
+  if (found.empty()) return {};
+  return fail(ErrorKind::corrupt, "O003",
+              fmt::format("channel {} shows a file that is not what was sealed: {} {}", name, found.front().place,
+                          found.front().message),
+              fmt::format("nothing was changed; {}; or take it out first: `quarry yank {} FILE --reason TEXT`",
+                          found.front().fix, name));
+}
+
 /// The sha256 of the files that somebody named; names of files are looked for among the blocked ones.
 Result<std::vector<Sha256>> named_by(ObjectReader& store, const std::string& word,
                                      const std::vector<BlockedFile>& blocked) {
@@ -87,6 +107,13 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
   TRY(auto digest, registry::put_policy(store, {gate::canonical_json(policy)}));
   auto reason = reason_of(store, registry::Action::protect, author);
   reason.policy = digest;
+  publish::Hashed hashed; // for another round, if somebody is faster
+  reason.before_writing =
+      [&, ask = std::move(reason.before_writing)](const std::optional<registry::Channel>& from,
+                                                  const registry::LedgerRecord& entry) -> Result<void> {
+    TRY_DO(ask(from, entry));
+    return check_shown(store, from, hashed);
+  };
   auto change = [&](const Guard& now) -> Result<Guard> {
     // An unknown outcome may have been a success: then the channel has this policy already.
     if (!instead_of.empty() && now.policy != instead_of && now.policy != digest)
@@ -180,15 +207,6 @@ Result<Pruned> prune(ObjectStore& store, const std::string& channel, const Keep&
   };
   TRY(pruned.guarded, publish::change_guard(store, channel, change, reason_of(store, registry::Action::prune, author)));
   return pruned;
-}
-
-Result<std::optional<gate::Policy>> policy_of(ObjectReader& store, const std::string& channel) {
-  TRY(auto now, registry::read_channel(store, channel));
-  if (!now || now->record.guard.policy.empty()) return std::optional<gate::Policy>();
-  const auto& digest = now->record.guard.policy;
-  TRY(auto record, registry::load_policy(store, digest), "which protects channel " + channel);
-  TRY(auto policy, gate::parse_stored_policy(record.json, registry::policy_key(digest)));
-  return std::optional(std::move(policy));
 }
 
 } // namespace quarry::promote

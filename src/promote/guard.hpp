@@ -2,6 +2,7 @@
 // What keeps files out of a channel: the policy that protects it, and the files that it blocks. Each change is a move
 // of the channel with an entry in its ledger, and shows the same view. As thread-safe as the store.
 #include "gate/policy.hpp"
+#include "promote/bound.hpp"
 #include "publish/move.hpp"
 #include "sys/timestamp.hpp"
 #include <string>
@@ -19,10 +20,11 @@ struct Author {
 
 /// From now on only promotions that this policy allows move the channel. The policy is stored below `policies/` as
 /// canonical JSON. A channel that does not exist is made, with an empty view; one that is protected gets this policy
-/// instead of its own. What the channel shows already stays. Fails with invalid_argument O014 for a policy that only
-/// reports and O043 for one under which nobody could bind another, and as publish::change_guard() does. About eight
-/// requests, and the channel's pages. With `instead_of` it replaces that policy and no other: precondition_failed P010
-/// if somebody has bound another one since.
+/// instead of its own. What the channel shows already stays, and counts as let in: when the channel becomes protected,
+/// every file of it is read, and corrupt O003 if one is not what was sealed. Also fails with invalid_argument O014 for
+/// a policy that only reports and O043 for one under which nobody could bind another, and as publish::change_guard()
+/// does. About eight requests, the channel's pages, and reading what it shows. With `instead_of` it replaces that
+/// policy and no other: precondition_failed P010 if somebody has bound another one since.
 Result<publish::Guarded> protect(store::ObjectStore& store, const std::string& channel, const gate::Policy& policy,
                                  const Author& author, const registry::PolicyDigest& instead_of = {});
 /// From now on anybody who may write to the store moves the channel. What it blocks stays blocked. Moves nothing if it
@@ -58,10 +60,5 @@ struct Pruned {
 /// publish::change_guard() does. A read for each move.
 Result<Pruned> prune(store::ObjectStore& store, const std::string& channel, const Keep& keep, const Author& author,
                      bool dry_run);
-
-/// The policy that protects the channel; nullopt if none does or the channel does not exist. Two reads. Fails with
-/// R016, R011 and R012 of the channel, with the errors of registry::load_policy(), and with invalid_argument G002 if
-/// the stored policy is not one that this program can read whole.
-Result<std::optional<gate::Policy>> policy_of(store::ObjectReader& store, const std::string& channel);
 
 } // namespace quarry::promote

@@ -1,5 +1,6 @@
 #include "promote/closed.hpp"
 #include "promote/planning.hpp"
+#include "promote/signed_moves.hpp"
 
 #include "base/json.hpp"
 #include "gate/collect.hpp"
@@ -82,18 +83,23 @@ Result<void> check_bytes(ObjectReader& store, const Request& request, const Plan
 
 Result<gate::Case> judge(ObjectReader& store, const Request& request, std::vector<gate::Subject> present, Plan& plan) {
   TRY(auto input, gate::collect(store, request.channel, plan.sets, request.now_us));
+  if (plan.expected) {
+    input.after = plan.expected->record.ledger;
+    input.bound = plan.expected->record.guard.policy;
+  }
   input.present = std::move(present);
   for (const auto& sealed : request.elsewhere)
     (request.ready_cells_only ? input.elsewhere : input.present).push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
   TRY_DO(gate::load_for_policy(store, request.policy, input, gate::Derivations::proven, request.proofs.get()));
   plan.verdict = gate::judge(request.policy, input);
-  for (const auto* notes : {&input.notes, &plan.verdict.notes})
+  auto unasked = signatures_not_asked_for(input, request.policy);
+  for (const auto* notes : {&input.notes, &unasked, &plan.verdict.notes})
     plan.notes.insert(plan.notes.end(), notes->begin(), notes->end());
   plan.subjects = input.subjects;
   plan.judged_by = input.keys;
   plan.asked = input.asked;
-  plan.read = records_read(input);
+  plan.about = judged_in(input);
   return input;
 }
 
@@ -123,6 +129,7 @@ Json decision_of(const gate::Verdict& verdict) {
 
 } // namespace
 
+namespace {
 /// The records that can have decided: a store has those of years.
 std::vector<std::string> records_read(const gate::Case& input) {
   auto judged = [&](const registry::SetDigest& set) {
@@ -143,14 +150,18 @@ std::vector<std::string> records_read(const gate::Case& input) {
   return keys;
 }
 
-// Without prose: reasons say how long ago, which changes by the minute. With the channel: a signed verdict is about
-// one.
-std::string verdict_document(const std::string& channel, const gate::Verdict& verdict,
-                             const std::vector<std::string>& read) {
+} // namespace
+
+Judged judged_in(const gate::Case& input) { return {input.channel, input.after, records_read(input)}; }
+
+// Without prose: reasons say how long ago, which changes by the minute. With the channel and its last move: what is
+// signed lets in one promotion, and does not do so again after a rollback.
+std::string verdict_document(const gate::Verdict& verdict, const Judged& about) {
   auto json = decision_of(verdict);
   for (std::size_t i = 0; i < verdict.cells.size(); ++i) json["cells"][i]["evidence"] = verdict.cells[i].evidence;
-  json["read"] = read;
-  json["channel"] = channel;
+  json["read"] = about.read;
+  json["channel"] = about.channel;
+  json["after"] = about.after;
   return json.dump();
 }
 
@@ -319,7 +330,7 @@ Result<Plan> plan_promotion(ObjectReader& store, const Request& request) {
   bool holds = plan.verdict.verdict == gate::Decision::held;
   auto notes = closed.notes();
   plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
-  plan.verdict_document = verdict_document(plan.channel, plan.verdict, plan.read);
+  plan.verdict_document = verdict_document(plan.verdict, plan.about);
   plan.verdict_digest = registry::VerdictDigest(sha256(plan.verdict_document));
   if (holds && request.ready_cells_only)
     plan.sets = gate::lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion

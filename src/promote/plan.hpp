@@ -47,10 +47,18 @@ Result<void> check_policy(const registry::ChannelRecord& channel, const gate::Po
 /// and distribution.
 std::string digest_of(const Request& request);
 
+/// What a verdict was made about, besides the sets.
+struct Judged {
+  std::string channel;
+  registry::LedgerDigest after;  ///< the channel's last move so far
+  std::vector<std::string> read; ///< the keys of evidence about these sets, and of the channel's waivers, sorted
+};
+
 struct Plan {
   registry::Action action; ///< promote or rollback
   std::string channel, source, distribution;
-  std::optional<registry::Channel> expected; ///< what the channel is now; nullopt: it does not exist
+  std::optional<registry::Channel> expected;       ///< what the channel is now; nullopt: it does not exist
+  std::optional<registry::LedgerRecord> last = {}; ///< its last move, if the plan needed it
   /// To be added, of a rollback: what comes back. A subset of a set is not stored yet: `derived`.
   std::vector<registry::SealedSet> sets;
   std::vector<registry::SetRecord> derived; ///< subsets that have to be written and sealed first
@@ -63,7 +71,7 @@ struct Plan {
   bool held = false; ///< nothing may move
   std::vector<std::string> judged_by;          ///< keys of evidence and waivers that were looked at, sorted
   std::vector<registry::SetDigest> asked = {}; ///< whose evidence was looked at
-  std::vector<std::string> read;               ///< those of them about the sets in question or for the channel, sorted
+  Judged about;                                ///< with those of them about the sets in question or for the channel
   std::string request;                         ///< sha256 of what was asked for: the same request gives the same digest
   registry::PolicyDigest policy;               ///< of a promotion: what judged it
   /// Of a rollback: what keeps files out afterwards. Files that leave the view are added, those that come back are
@@ -77,12 +85,11 @@ struct Plan {
   std::uint64_t generation() const; ///< of the channel once the plan is executed
 };
 
-/// What a verdict was made with: the keys of evidence about these sets, and of the channel's waivers, sorted. Pure.
-std::vector<std::string> records_read(const gate::Case& input);
+/// Pure.
+Judged judged_in(const gate::Case& input);
 /// quarry.verdict/1: the decision with the evidence that decided and what was read, without prose and times. The same
-/// for `gate` and `promote`, so that a signature of the one counts for the other. Pure.
-std::string verdict_document(const std::string& channel, const gate::Verdict& verdict,
-                             const std::vector<std::string>& read);
+/// for `gate` and `promote`, so that a signature of the one counts for the other, until the channel moves. Pure.
+std::string verdict_document(const gate::Verdict& verdict, const Judged& about);
 
 /// The sets of the source of which the target lacks something, judged together. R018 (exit 7) when a file's name is
 /// taken in the target by other bytes, corrupt O003 when a file that is to move is missing or is not what was sealed.

@@ -197,6 +197,7 @@ Result<Plan> plan_rollback(ObjectReader& store, LastMove state, std::optional<st
   plan.action = registry::Action::rollback;
   plan.channel = state.channel.record.name;
   plan.expected = std::move(state.channel);
+  plan.last = state.move;
   const auto& now = plan.expected->record;
   plan.source = fmt::format("channel:{}@{}", now.name, now.generation);
   TRY(auto view, to ? view_of_generation(store, now, *to) : view_before(store, now, std::move(state.move)));

@@ -134,7 +134,7 @@ Result<void> execute(ObjectStore& store, const Plan& plan, const Options& option
     if (reason.guard)
       for (auto& file : reason.guard->blocked)
         if (file.generation == plan.generation()) file.reason = options.why;
-    sign_with(store, options.key, reason);
+    reason.key = options.key; // check_signatures() has looked whether it counts, for exactly this state of the channel
     TRY_DO(publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
   }
   // Also when nothing moves: an earlier run may have died before its pages were written.
@@ -228,7 +228,8 @@ Result<std::optional<Receipt>> executed_before(ObjectStore& store, const Request
 
 Result<void> check_signatures(ObjectReader& store, const Plan& plan, const Options& options) {
   if (!plan.moves()) return {};
-  TRY_DO(check_signer(store, plan.expected, {plan.channel, plan.action}, options.key));
+  TRY_DO(check_signer(store, plan.expected, {plan.channel, plan.action, nullptr, plan.last ? &*plan.last : nullptr},
+                      options.key));
   if (plan.action != registry::Action::promote || !plan.expected) return {};
   return check_verdict_signed(store, plan.expected->record, plan.verdict_digest);
 }
@@ -270,9 +271,12 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
 Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const Options& options) {
   auto before = store.counters();
   TRY(auto now, registry::require_channel(store, channel));
-  TRY(auto shown, pages::projected_generation(store, channel));
   TRY(auto last, registry::load_ledger(store, now.record.ledger), "while reading the last move");
-  bool interrupted = last.action == registry::Action::rollback && shown < now.record.generation;
+  bool interrupted = false;
+  if (last.action == registry::Action::rollback) {
+    TRY(auto shown, pages::projected_generation(store, channel));
+    interrupted = shown < now.record.generation;
+  }
   auto request = options.request.empty() ? "" : sha256("rollback " + options.request).hex();
   if (options.execute) {
     TRY(auto earlier, executed(store, channel, *options.execute, {registry::Action::rollback, request}));

@@ -607,7 +607,7 @@ TEST_F(Promote, WhatWasTestedWithASetThatStaysBehindStays) {
   auto both = plan_promotion(*store_, ready);
   ASSERT_TRUE(both) << render(both.error());
   EXPECT_EQ(both->sets.size(), 2u);
-  EXPECT_THAT(both->read, ::testing::SizeIs(2)) << "records about other sets did not decide";
+  EXPECT_THAT(both->about.read, ::testing::SizeIs(2)) << "records about other sets did not decide";
   EXPECT_THAT(both->judged_by, ::testing::SizeIs(2)) << "and were not even read";
 }
 

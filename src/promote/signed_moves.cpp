@@ -1,11 +1,14 @@
 #include "promote/signed_moves.hpp"
 
+#include "base/json.hpp"
 #include "gate/signers.hpp"
-#include "promote/guard.hpp"
+#include "promote/bound.hpp"
+#include "promote/planning.hpp"
 #include "signature/stored.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
+#include <nlohmann/json.hpp>
 
 namespace quarry::promote {
 
@@ -15,17 +18,6 @@ using registry::PolicyDigest;
 using store::ObjectReader;
 
 namespace {
-
-Result<gate::Policy> policy_at(ObjectReader& store, const PolicyDigest& digest) {
-  TRY(auto record, registry::load_policy(store, digest));
-  return gate::parse_stored_policy(record.json, registry::policy_key(digest));
-}
-
-bool binds(const LedgerRecord& entry) { return entry.action == Action::protect || entry.action == Action::unprotect; }
-
-PolicyDigest bound_by(const LedgerRecord& entry) {
-  return entry.action == Action::protect ? entry.policy : PolicyDigest();
-}
 
 /// The policy that demands a signature of a move: the one that was bound before it, else the one that it binds.
 /// nullptr: nobody demands one.
@@ -42,7 +34,7 @@ public:
     if (digest.empty()) return static_cast<const gate::Policy*>(nullptr);
     auto known = known_.find(digest);
     if (known == known_.end()) {
-      TRY(auto policy, policy_at(store_, digest));
+      TRY(auto policy, stored_policy(store_, digest));
       known = known_.emplace(digest, std::move(policy)).first;
     }
     return &known->second;
@@ -59,16 +51,6 @@ private:
   std::map<PolicyDigest, gate::Policy> known_;
 };
 
-/// The policy that was bound before this entry. A read for each move since it was.
-Result<PolicyDigest> bound_before(ObjectReader& store, const LedgerRecord& entry) {
-  for (auto digest = entry.previous; !digest.empty();) {
-    TRY(auto earlier, registry::load_ledger(store, digest), "while reading the moves of channel " + entry.channel);
-    if (binds(earlier)) return bound_by(earlier);
-    digest = earlier.previous;
-  }
-  return PolicyDigest();
-}
-
 Result<gate::SignedBy> signer_of(ObjectReader& store, const gate::Policy& policy, std::string_view what,
                                  const signature::Subject& subject) {
   std::vector<Ed25519PublicKey> keys;
@@ -78,22 +60,44 @@ Result<gate::SignedBy> signer_of(ObjectReader& store, const gate::Policy& policy
   return gate::signed_by(policy, what, envelopes, subject);
 }
 
-/// Why the verdict of a promotion does not count; empty if it does, or if nobody need sign it.
-Result<std::string> defect_of_verdict(ObjectReader& store, const gate::Policy& policy,
-                                      const registry::VerdictDigest& verdict) {
+/// Why nobody who may has signed this verdict; empty if somebody has, or if nobody need sign it.
+Result<std::string> unsigned_verdict(ObjectReader& store, const gate::Policy& policy,
+                                     const registry::VerdictDigest& verdict) {
   if (!gate::wants_signed_verdicts(policy)) return std::string();
   TRY(auto by, signer_of(store, policy, "verdicts", {"verdict", verdict.sha256().value_or(Sha256())}));
   return by.defect;
+}
+
+/// A signed verdict lets in one promotion: the one after the move that it names. Otherwise a rollback could be undone
+/// with the signature of before.
+Result<std::string> misplaced_verdict(ObjectReader& store, const LedgerRecord& entry) {
+  auto record = registry::load_verdict(store, entry.verdict);
+  if (!record && is_lost(record.error())) return std::string("is not stored");
+  if (!record) return fail(std::move(record).error());
+  auto document = json::parse(record->json, "a verdict");
+  auto says = [&](const char* key) {
+    return document && document->is_object() ? document->value(key, Json()) : Json();
+  };
+  if (says("channel") != entry.channel) return std::string("is about another channel");
+  if (says("after") != entry.previous.hex()) return std::string("was made before another move of the channel");
+  return std::string();
 }
 
 /// Who signed a move; with the defect of its verdict if it is a promotion.
 Result<gate::SignedBy> signer_of_move(ObjectReader& store, const gate::Policy& policy,
                                       const registry::LedgerDigest& digest, const LedgerRecord& entry) {
   TRY(auto by, signer_of(store, policy, entry.action.text(), subject_of(digest)));
-  if (!by.defect.empty() || entry.action != Action::promote) return by;
-  TRY(auto defect, defect_of_verdict(store, policy, entry.verdict));
+  if (!by.defect.empty() || entry.action != Action::promote || !gate::wants_signed_verdicts(policy)) return by;
+  TRY(auto defect, unsigned_verdict(store, policy, entry.verdict));
+  if (defect.empty()) {
+    TRY(defect, misplaced_verdict(store, entry));
+  }
   if (!defect.empty()) by.defect = "rests on a verdict that " + defect;
   return by;
+}
+
+std::string named(const PolicyDigest& policy) {
+  return policy.empty() ? std::string("no policy") : "policy " + policy.short_hex();
 }
 
 std::string unsigned_text(const LedgerRecord& entry, const std::string& defect) {
@@ -113,9 +117,18 @@ signature::Subject subject_of(const registry::LedgerDigest& entry) {
 
 Result<void> check_signer(ObjectReader& store, const std::optional<registry::Channel>& from, const Move& move,
                           const std::optional<Ed25519PrivateKey>& key) {
+  Bound now;
+  if (from) {
+    TRY(now, bound_by_moves(store, from->record, move.last));
+  }
+  if (!now.differs.empty() && move.action != Action::protect) // which makes them agree again
+    return fail(ErrorKind::corrupt, "O044", now.differs,
+                fmt::format("nothing was changed; somebody wrote to the store without Quarry: `quarry channel verify "
+                            "{}` looks at every move. Restore {} from a copy, or look at what it blocks and bind its "
+                            "policy again: `quarry channel protect`",
+                            move.channel, registry::channel_key(move.channel)));
   Policies policies(store);
-  TRY(const auto* bound, policies.find(from ? from->record.guard.policy : PolicyDigest()),
-      "which protects channel " + move.channel);
+  TRY(const auto* bound, policies.find(now.policy), "which protects channel " + move.channel);
   const auto* policy = demanding(bound, move.binds);
   if (!policy) return {};
   auto defect = gate::defect_of_key(*policy, move.action.text(), key ? std::optional(key->public_key()) : std::nullopt);
@@ -149,23 +162,36 @@ Result<void> check_rebindable(const gate::Policy& policy) {
 Result<void> check_verdict_signed(ObjectReader& store, const registry::ChannelRecord& channel,
                                   const registry::VerdictDigest& verdict) {
   if (channel.guard.policy.empty()) return {};
-  TRY(auto policy, policy_at(store, channel.guard.policy), "which protects channel " + channel.name);
-  TRY(auto defect, defect_of_verdict(store, policy, verdict));
+  TRY(auto policy, stored_policy(store, channel.guard.policy), "which protects channel " + channel.name);
+  TRY(auto defect, unsigned_verdict(store, policy, verdict));
   if (defect.empty()) return {};
   return fail(
       Error::of(ErrorKind::held, "O042",
                 fmt::format("channel {} takes only signed verdicts, and this one {}", channel.name, defect))
           .with_detail("verdict  " + verdict.hex())
           .with_hint(fmt::format("nothing was changed; `quarry gate --from … --to {} --sign KEY` signs it; what "
-                                 "was recorded since makes another verdict",
+                                 "was recorded since, and each move of the channel, makes another verdict",
                                  channel.name)));
 }
 
-Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelRecord& channel) {
+Findings signatures_not_asked_for(const gate::Case& input, const gate::Policy& policy) {
+  if (!input.bound.empty() || !gate::wants_signed_moves(policy)) return {};
+  return {{"O050", Severity::warning, input.channel,
+           fmt::format("policy {} names signers of moves or verdicts, and channel {} is not protected: it takes "
+                       "unsigned ones",
+                       policy.name, input.channel),
+           fmt::format("bind the policy: `quarry channel protect {} --policy FILE --reason TEXT --sign KEY`",
+                       input.channel)}};
+}
+
+Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelRecord& channel, std::size_t newest) {
   VerifiedMoves verified;
-  TRY(auto chain, registry::ledger_chain(store, channel));
+  TRY(auto chain, registry::ledger_chain(store, channel, newest));
   Policies policies(store);
   PolicyDigest bound;
+  if (!chain.empty()) {
+    TRY(bound, bound_before(store, chain.back().record));
+  }
   for (auto move = chain.rbegin(); move != chain.rend(); ++move) {
     const auto& entry = move->record;
     SignedMove found{entry.generation, std::string(entry.action.text()), {}};
@@ -176,13 +202,14 @@ Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelR
       found.by = by.name;
     }
     if (binds(entry)) bound = bound_by(entry);
+    if (entry.guard && entry.guard->policy != bound)
+      verified.findings.push_back(unsigned_finding(
+          *move, unsigned_text(entry, fmt::format("says that {} protected the channel, and the moves before bound {}",
+                                                  named(entry.guard->policy), named(bound)))));
     verified.moves.insert(verified.moves.begin(), std::move(found));
   }
-  if (bound != channel.guard.policy)
-    verified.findings.push_back(unsigned_finding(
-        chain.front(), fmt::format("channel {} is bound to {}, and its moves bound {}", channel.name,
-                                   channel.guard.policy.empty() ? "no policy" : channel.guard.policy.short_hex(),
-                                   bound.empty() ? "none" : bound.short_hex())));
+  TRY(auto now, bound_by_moves(store, channel));
+  if (!now.differs.empty()) verified.findings.push_back(unsigned_finding(chain.front(), now.differs));
   return verified;
 }
 
@@ -191,16 +218,14 @@ Result<SignedMove> verify_last_move(ObjectReader& store, const registry::Channel
       "while reading the last move of channel " + channel.name);
   SignedMove found{entry.generation, std::string(entry.action.text()), {}};
   bool same = entry.channel == channel.name && entry.generation == channel.generation && entry.to_view == channel.view;
-  bool same_policy = !binds(entry) || bound_by(entry) == channel.guard.policy;
-  if (!same || !same_policy)
+  bool same_guard = !entry.guard || *entry.guard == registry::summary_of(channel.guard);
+  TRY(auto bound, bound_before(store, entry));
+  auto after = binds(entry) ? bound_by(entry) : bound;
+  if (!same || !same_guard || after != channel.guard.policy)
     return fail(ErrorKind::corrupt, "O044",
                 fmt::format("channel {}@{} is not what its last move made: {} of {}@{}", channel.name,
                             channel.generation, entry.action.text(), entry.channel, entry.generation),
                 "somebody changed the store by hand: `quarry channel verify` looks at every move");
-  auto bound = channel.guard.policy;
-  if (binds(entry)) {
-    TRY(bound, bound_before(store, entry));
-  }
   Policies policies(store);
   TRY(const auto* policy, policies.of_move(bound, entry), "while reading the last move of channel " + channel.name);
   if (!policy) return found;

@@ -219,6 +219,78 @@ TEST_F(SignedMoves, AVerdictIsSignedForOneChannelAndOneCase) {
   EXPECT_EQ(bad_moves(), 1u);
 }
 
+// A rollback and an unblock later, the sets and the results are what they were. The signature must not count again.
+TEST_F(SignedMoves, ASignedVerdictLetsInOnePromotion) {
+  auto policy = policy_with(signer("judge", keys_.oncall, "\"verdicts\"") + signer("lead", keys_.lead, "\"moves\""));
+  protect(policy, keys_.lead);
+  registry::VerdictDigest signed_first;
+  auto judge_and_sign = [&](std::size_t which) {
+    registry::Resolved source;
+    source.sets = {sets_[which]};
+    auto plan = plan_promotion(*store_, {source, "stable", policy, false, k_noon});
+    ASSERT_TRUE(plan) << render(plan.error());
+    signed_first = plan->verdict_digest;
+    ASSERT_TRUE(registry::put_verdict(*store_, plan->verdict_document));
+    ASSERT_TRUE(signature::sign(*store_, {"verdict", *plan->verdict_digest.sha256()}, keys_.oncall));
+  };
+  judge_and_sign(0);
+  ASSERT_TRUE(promote_set(0, policy, keys_.lead));
+  judge_and_sign(1);
+  ASSERT_TRUE(promote_set(1, policy, keys_.lead));
+  const auto used = signed_first;
+  ASSERT_TRUE(roll_back(keys_.lead));
+  ASSERT_TRUE(unblock(*store_, "stable", {"rocm_sdk_core-7.1-py3-none-linux_x86_64.whl"}, author(keys_.lead)));
+  EXPECT_EQ(code(promote_set(1, policy, keys_.lead)), "O042") << "the verdict of before the rollback";
+  judge_and_sign(1);
+  EXPECT_NE(signed_first, used);
+  EXPECT_TRUE(promote_set(1, policy, keys_.lead));
+  EXPECT_EQ(bad_moves(), 0u);
+  // Who may sign moves writes one by hand that rests on the verdict of before.
+  ASSERT_TRUE(roll_back(keys_.lead));
+  publish::Reason reason;
+  reason.action = registry::Action(registry::Action::promote);
+  reason.when = sys::Timestamp::from_us(k_noon);
+  reason.verdict = used;
+  reason.key = keys_.lead;
+  auto view = registry::make_view({sets_[0], sets_[1]});
+  ASSERT_TRUE(
+      publish::move_channel(*store_, "stable", registry::read_channel(*store_, "stable").value(), *view, reason));
+  EXPECT_EQ(code_of_last(), "O044");
+  EXPECT_EQ(bad_moves(), 1u);
+}
+
+// Somebody took the policy, or what is blocked, out of the channel's record. Its moves say what was there.
+TEST_F(SignedMoves, TheMovesSayWhatProtectsTheChannel) {
+  auto policy = signed_policy(keys_);
+  protect(policy, keys_.lead);
+  ASSERT_TRUE(promote_set(0, policy, keys_.lead));
+  ASSERT_TRUE(promote_set(1, policy, keys_.lead));
+  ASSERT_TRUE(roll_back(keys_.lead));
+  const auto good = channel();
+  auto put = [&](const registry::ChannelRecord& record) {
+    ASSERT_TRUE(store_->put("channels/stable.json", content::Rope::literal(registry::to_json(record)), {}));
+  };
+  auto stripped = good;
+  stripped.guard = {};
+  auto unblocked = good;
+  unblocked.guard.blocked.clear();
+  for (const auto& record : {stripped, unblocked}) {
+    put(record);
+    EXPECT_EQ(code(promote_set(1, policy, {})), "O044");
+    EXPECT_EQ(code(roll_back(keys_.lead)), "O007") << "as before";
+    EXPECT_EQ(code(unblock(*store_, "stable", {sets_[1].set.files[0].filename}, author(keys_.lead))).substr(0, 1), "O");
+    EXPECT_EQ(code_of_last(), "O044");
+    EXPECT_EQ(bad_moves(), 1u);
+    EXPECT_EQ(channel().generation, good.generation) << "nothing moved";
+  }
+  put(stripped);
+  EXPECT_EQ(code(promote::protect(*store_, "stable", policy, author(keys_.stranger))), "O041")
+      << "the law of its moves";
+  protect(policy, keys_.lead);
+  EXPECT_EQ(code_of_last(), "");
+  EXPECT_EQ(bad_moves(), 0u) << "the record and the moves agree again";
+}
+
 /// A move that a signer made, or would make, and one thing about it that is wrong.
 std::string attack_once(store::ObjectStore& store, const registry::LedgerDigest& entry, const Keys& keys,
                         Random& random) {

@@ -171,12 +171,14 @@ Result<Resolved> resolve_channel(ObjectReader& store, const std::string& name) {
   return resolved;
 }
 
-Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel) {
+Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel,
+                                                       std::size_t newest) {
   std::vector<Stored<LedgerRecord>> chain;
   auto digest = channel.ledger;
   auto view = channel.view;
   auto generation = channel.generation;
   while (!digest.empty()) {
+    if (chain.size() >= newest) return chain;
     if (chain.size() >= k_moves_max) return broken(channel.name, "it has no end");
     TRY(auto entry, load_ledger(store, digest), "while reading the ledger of channel " + channel.name);
     if (entry.channel != channel.name)

@@ -65,6 +65,9 @@ public:
     write(member(key), value);
     drop_empty(key);
   }
+  template <class T> void nested(const char* key, const std::optional<T>& value) {
+    if (value) nested(key, *value);
+  }
   template <class T> void list(const char* key, const std::vector<T>& values, Need need = Need::required) {
     if (values.empty() && need == Need::optional) return;
     Json& array = begin_list(key);
@@ -134,6 +137,9 @@ public:
   }
   template <class T> void nested(const char* key, T& value) {
     if (const Json* found = look(key, Need::optional)) read_one(*found, {{}, &place_, key}, value);
+  }
+  template <class T> void nested(const char* key, std::optional<T>& value) {
+    if (const Json* found = look(key, Need::optional)) read_one(*found, {{}, &place_, key}, value.emplace());
   }
   template <class T> void list(const char* key, std::vector<T>& values, Need need = Need::required) {
     auto count = begin_list(key, need);

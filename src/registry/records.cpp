@@ -104,6 +104,12 @@ template <class V, Either<DistributionView> R> void fields(V& v, R& r) {
   v.text("why", r.move.why, Need::optional);
 }
 
+template <class V, Either<GuardAfter> R> void fields(V& v, R& r) {
+  v.digest("policy", r.policy, Need::optional);
+  v.number("keeps_from", r.keeps_from); // always written, so that the object is never empty
+  v.digest("blocked", r.blocked);
+}
+
 template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.digest("previous", r.previous, Need::optional);
   v.text("channel", r.channel);
@@ -114,6 +120,7 @@ template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.digest("verdict", r.verdict, Need::optional);
   v.text("request", r.request, Need::optional);
   v.digest("policy", r.policy, Need::optional);
+  v.nested("guard", r.guard);
   v.text("who", r.who, Need::optional);
   v.time("when", r.when);
   v.text("why", r.why, Need::optional);
@@ -368,6 +375,14 @@ Result<PolicyRecord> parse_policy_record(std::string_view t, std::string_view wh
   TRY(auto object, json::parse(t, what));
   TRY_DO(json::require_schema(object, k_policy_schema, what));
   return PolicyRecord{std::string(t)};
+}
+
+GuardAfter summary_of(const Guard& guard) {
+  GuardAfter after{guard.policy, guard.keeps_from, {}};
+  std::string blocked;
+  for (const auto& file : guard.blocked) blocked += file.sha256.hex() + "\n";
+  if (!blocked.empty()) after.blocked = sha256(blocked);
+  return after;
 }
 
 } // namespace quarry::registry

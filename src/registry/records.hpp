@@ -86,7 +86,15 @@ struct Guard {
   bool empty() const { return policy.empty() && blocked.empty() && keeps_from == 0; }
   bool operator==(const Guard&) const = default;
 };
-struct ChannelRecord { ///< channels/{name}.json: replaced by each move
+/// What a move leaves as the channel's guard, in its ledger entry: so a signature of the entry covers the guard.
+struct GuardAfter {
+  PolicyDigest policy;
+  std::uint64_t keeps_from = 0;
+  std::optional<Sha256> blocked; ///< of the sha256 of the blocked files, one a line; nullopt: none is blocked
+  bool operator==(const GuardAfter&) const = default;
+};
+GuardAfter summary_of(const Guard& guard); ///< pure
+struct ChannelRecord {                     ///< channels/{name}.json: replaced by each move
   std::string name;
   std::uint64_t generation = 0;
   ViewDigest view, previous; ///< previous: before the last move that changed the view; empty at generation 1
@@ -111,10 +119,11 @@ struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a c
   VerdictDigest verdict;
   std::string who; ///< as given on the command line; may be empty
   Timestamp when;
-  std::string why;              ///< as given on the command line; may be empty
-  std::uint64_t generation = 0; ///< of the channel after the move
-  std::string request = {};     ///< sha256 of what was asked for (promote); empty in older entries
-  PolicyDigest policy = {};     ///< the policy that judged this move, or with which it protected the channel
+  std::string why;                      ///< as given on the command line; may be empty
+  std::uint64_t generation = 0;         ///< of the channel after the move
+  std::string request = {};             ///< sha256 of what was asked for (promote); empty in older entries
+  PolicyDigest policy = {};             ///< the policy that judged this move, or with which it protected the channel
+  std::optional<GuardAfter> guard = {}; ///< of the channel after the move; nullopt: an older program wrote the entry
   std::string unknown = {};
 };
 

@@ -149,7 +149,8 @@ struct Resolved {
 /// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run's outputs ("42-linux", run::Layout). Costs and errors of sealed_sets_below(); also
-/// not_found (R013) if no set below it is sealed, R018, and R005 for an invalid prefix.
+/// not_found (R013) if no set below it is sealed, R018, and R005 for an invalid prefix. A part of a set that is there,
+/// too, is left out: a yank or a promotion of what is ready made it, not the run.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 /// The sets of a run whose origin names this group. Reads all sets of the run: a damaged one of another group fails it.
 /// Costs and errors of resolve_run(); R013 if the group has no sealed set.
@@ -235,10 +236,12 @@ Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<Seal
 /// the pages of channels.
 Result<std::vector<std::string>> list_channels(ObjectReader& store);
 
-/// Returns all moves of a channel, newest first. Checks that each entry fits the one after it: hash, channel,
-/// generation and view; corrupt (R017). Also fails with R010, R011 and R012 of an entry. Costs one read per move; all
-/// entries are in memory.
-Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel);
+constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);
+/// Returns the moves of a channel, newest first: all, or so many. Checks that each entry fits the one after it: hash,
+/// channel, generation and view; corrupt (R017). Also fails with R010, R011 and R012 of an entry. Costs one read per
+/// move; all entries are in memory.
+Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel,
+                                                       std::size_t newest = k_whole_chain);
 /// Fails with not_found O047 if `channel prune` has given up what the channel showed at that generation: with the time
 /// of the pruning. `moves` is the channel's ledger_chain(). Pure.
 Result<void> refuse_pruned(const ChannelRecord& channel, const std::vector<Stored<LedgerRecord>>& moves,

@@ -14,6 +14,7 @@
 #include "gate/gate.hpp"
 #include "gate/signers.hpp"
 #include "promote/plan.hpp"
+#include "promote/signed_moves.hpp"
 #include "release/plan.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -45,7 +46,7 @@ Result<void> sign_verdict(Context& context, store::ObjectStore& store, const Ed2
                 fmt::format("channel {} takes only signed verdicts, and this one {}", judged.channel, defect),
                 fmt::format("nothing was stored; sign with the key of a [[signer]] that policy {} names for verdicts",
                             judged.policy.name));
-  auto document = promote::verdict_document(judged.channel, judged.verdict, promote::records_read(judged.input));
+  auto document = promote::verdict_document(judged.verdict, promote::judged_in(judged.input));
   TRY(judged.stored, registry::put_verdict(store, document));
   context.out.data(fact("verdict", "{}", judged.stored));
   return sign_record(context, store, {"verdict", *judged.stored.sha256()}, key);
@@ -67,14 +68,17 @@ Result<Judged> judge_channel(Context& context, const Arguments& arguments, store
                              JudgedSource& from, const release::ChannelSets& to) {
   Judged judged;
   judged.channel = to.channel;
-  TRY(judged.policy, policy_for(context, arguments, store, to.channel));
+  TRY(auto now, registry::read_channel(store, to.channel), "while reading channel " + to.channel);
+  TRY(judged.policy, policy_for(context, arguments, store, now));
   registry::Resolved here;
   here.sets = to.sets;
-  TRY(judged.input, gate::collect_new(store, to.channel, here, context.clock.now_us()));
+  TRY(judged.input, gate::collect_new(store, {to.channel, now}, here, context.clock.now_us()));
   for (auto& other : gate::others(from.source.resolved.sets, to.sets)) judged.input.present.push_back(std::move(other));
   judged.input.expectations = from.source.expectations;
   TRY_DO(gate::load_for_policy(store, judged.policy, judged.input, gate::Derivations::proven, &from.proofs));
   judged.verdict = gate::judge(judged.policy, judged.input);
+  auto unasked = promote::signatures_not_asked_for(judged.input, judged.policy);
+  judged.input.notes.insert(judged.input.notes.end(), unasked.begin(), unasked.end());
   const auto& suspects = judged.verdict.notes;
   judged.input.notes.insert(judged.input.notes.end(), suspects.begin(), suspects.end());
   return judged;
@@ -135,9 +139,12 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
   document["channel"] = to;
   context.out.document(document);
   auto any = [&](auto is) { return std::any_of(all.begin(), all.end(), is); };
+  auto is_signed = [](const Judged& judged) {
+    return !judged.input.bound.empty() && gate::wants_signed_moves(judged.policy);
+  };
   bool open = !any([](const Judged& judged) { return judged.verdict.would_hold; });
   if (open && any([](const Judged& judged) { return !judged.verdict.cells.empty(); }))
-    context.out.note("next: " + NextCommand(context, "promote").flags_of(arguments).text());
+    context.out.note("next: " + NextCommand(context, "promote").flags_of(arguments).signed_if(any(is_signed)).text());
   return any([](const Judged& judged) { return judged.verdict.verdict == gate::Decision::held; }) ? 10 : 0;
 }
 

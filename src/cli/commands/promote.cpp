@@ -103,9 +103,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
                                    : moved_text(receipt));
   if (delivery && !options.dry_run) context.out.data(delivery_text(to, *delivery, false));
   if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
-    context.out.note(
-        "undo: " +
-        NextCommand(context, "rollback").operand(request.channel).set("--store", arguments.get("--store")).text());
+    context.out.note(undo_note(context, arguments, request.channel));
   return receipt.moved ? tell_what_moved(context, arguments, *store, {"promote", document}) : Result<int>(0);
 }
 
