@@ -349,9 +349,10 @@ TEST_F(Check, PageMissingOrNotListed) {
   expect("I018", 1);
 }
 TEST_F(Check, APageForPeopleLeadsToProjects) {
-  ASSERT_TRUE(sys::write_file(at("w/index.html"), overview_page("many", {"a", "b", "c"})));
+  ASSERT_TRUE(sys::write_file(at("w/index.html"), overview_page({.title = "many", .directory = {}}, {"a", "b", "c"})));
   EXPECT_THAT(check("w").findings, IsEmpty());
-  ASSERT_TRUE(sys::write_file(at("w/index.html"), overview_page("many", {"a", "b", "c", "gone"})));
+  ASSERT_TRUE(
+      sys::write_file(at("w/index.html"), overview_page({.title = "many", .directory = {}}, {"a", "b", "c", "gone"})));
   expect("I018", 1);
 }
 TEST_F(Check, RequiresPythonOfAnotherFile) {

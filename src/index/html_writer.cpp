@@ -2,6 +2,7 @@
 #include "base/units.hpp"
 #include "index/entries.hpp"
 #include "index/frame.hpp"
+#include "index/pages.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -39,11 +40,15 @@ void row(std::string& out, const Entry& entry) {
                  has_digest(file) ? file.sha256.short_hex() : "not known");
 }
 
+void add_remarks(std::string& out, const std::vector<std::string>& remarks) {
+  for (const auto& remark : remarks) out.append("<p>").append(text::html_escape(remark)).append("</p>\n");
+}
+
 } // namespace
 
 std::string html_of_entries(const Heading& heading, const Entries& entries) {
   auto out = page_head(heading.title) + install_hint(heading.tree, heading.install);
-  for (const auto& remark : heading.remarks) out.append("<p>").append(text::html_escape(remark)).append("</p>\n");
+  add_remarks(out, heading.remarks);
   out += "<table>\n<tr><th>file<th class=\"n\">size<th class=\"n\">date<th>sha256\n";
   for (const auto& entry : entries) row(out, entry);
   return out + "</table>\n" + page_end();
@@ -67,8 +72,9 @@ std::string root_html(std::vector<std::string> projects) {
   return out + page_end();
 }
 
-std::string overview_page(std::string_view title, std::vector<std::string> projects) {
-  auto out = page_head(title) + install_hint("simple/", "PROJECT");
+std::string overview_page(const PageOptions& options, std::vector<std::string> projects) {
+  auto out = page_head(options.title) + install_hint("simple/", "PROJECT");
+  add_remarks(out, options.remarks);
   out += "<p>Too many files for one page: each project has its own, and installers take <code>--index-url</code> with "
          "<a href=\"simple/\">simple/</a>.</p>\n";
   project_anchors(out, "simple/", std::move(projects));

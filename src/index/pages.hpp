@@ -46,7 +46,8 @@ std::string project_json(std::string_view project, const std::vector<Link>& link
 std::string root_html(std::vector<std::string> projects);
 std::string root_json(std::vector<std::string> projects);
 /// In place of a find-links page that nobody could open: links to the projects' pages below `simple/`.
-std::string overview_page(std::string_view title, std::vector<std::string> projects);
+/// Uses the title and the remarks of the options.
+std::string overview_page(const PageOptions& options, std::vector<std::string> projects);
 
 /// All pages of an index: `simple/{project}/index.html` and `simple-json/{project}/index.html` (JSON bodies) for each
 /// project, then the two roots, then `index.html`: leaves first, so that writing in this order never leaves a link

@@ -165,12 +165,12 @@ TEST(Pages, SayHowToInstall) {
   EXPECT_EQ(line(page(pages, "simple/rocm/index.html").bytes),
             "pip install --index-url <i>ADDRESS_ONE_LEVEL_UP</i> rocm");
   EXPECT_EQ(line(find_links_page("t", {{wheel("1"), "x.whl"}})), address + "/simple/ rocm-sdk-core");
-  EXPECT_EQ(line(overview_page("t", {"a", "b"})), address + "/simple/ PROJECT");
+  EXPECT_EQ(line(overview_page({.title = "t", .directory = {}}, {"a", "b"})), address + "/simple/ PROJECT");
 }
 
 TEST(Pages, FitAPhoneAndStandAlone) {
   auto pages = all_pages(sample(), {});
-  pages.push_back({"overview", overview_page("t", {"a"}), k_html_type});
+  pages.push_back({"overview", overview_page({.title = "t", .directory = {}}, {"a"}), k_html_type});
   pages.push_back({"listing", listing_page("t", {{"a", false, 1}}, Parent::none), k_html_type});
   for (const auto& p : pages) {
     if (p.content_type != k_html_type) continue;

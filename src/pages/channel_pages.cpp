@@ -69,6 +69,8 @@ std::string to_json(const PagesState& state) {
             {"view", state.view.hex()},
             {"files", state.files}};
   if (state.slash_keys) json["slash_keys"] = true;
+  if (!state.policy.empty()) json["policy"] = state.policy;
+  if (!state.openly.empty()) json["openly"] = state.openly;
   add_to(json, state.recent);
   return json.dump();
 }
@@ -88,7 +90,11 @@ PagesState parse_pages_state(const std::string& bytes) {
            view.value_or(registry::ViewDigest()),
            *files,
            slash_keys,
-           std::move(*recent)};
+           std::move(*recent),
+           registry::PolicyDigest::parse(json::string_or(*json, "policy", "")).value_or(registry::PolicyDigest())};
+  if (auto openly = json->find("openly"); openly != json->end() && openly->is_array())
+    for (const auto& sentence : *openly)
+      if (sentence.is_string()) state.openly.push_back(sentence.get<std::string>());
   return state;
 }
 
@@ -125,6 +131,7 @@ struct Channel {
   ChannelRecord record;
   ViewRecord view;
   const KnownViews& known;
+  Names openly;            ///< what its policy says that it lacks, as sentences
   std::uint64_t files = 0; ///< as far as counted
   bool whole = false;      ///< every page is made
 };
@@ -142,12 +149,30 @@ index::PageOptions options_of(const Channel& channel) {
 
 /// What people should know of a project before they install it; of every project, if none is named.
 Names remarks_of(const Channel& channel, const std::string& project = {}) {
-  Names remarks;
+  Names remarks = channel.openly;
   for (const auto& one : registry::empty_extras_of(channel.view))
     if (project.empty() || one.project == project)
       remarks.push_back(fmt::format("{} cannot be installed from here: {} is held back.", registry::name_of(one),
                                     one.lacks.empty() ? "what it names" : one.lacks));
   return remarks;
+}
+
+/// What the policy says that it lacks, for whoever is about to install. A policy is read once after it was bound.
+Result<Names> openly_of(ObjectReader& store, const ChannelRecord& now, const PagesState& shown) {
+  const auto& policy = now.guard.policy;
+  if (policy.empty()) return Names();
+  if (policy == shown.policy) return shown.openly;
+  TRY(auto record, if_known(registry::load_policy(store, policy)));
+  Names sentences;
+  if (!record) return sentences;
+  auto json = json::parse(record->json, "a policy");
+  auto words = json && json->is_object() ? json->value("openly", Json::array()) : Json::array();
+  auto says = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  if (says("unsigned"))
+    sentences.emplace_back("Unsigned: the policy of this channel lets results count that nobody has signed.");
+  if (says("nothing_expected"))
+    sentences.emplace_back("The policy of this channel does not say which packages a release must bring.");
+  return sentences;
 }
 
 /// Renders the pages of these projects, and appends their files to `files`.
@@ -181,12 +206,15 @@ Result<std::vector<index::Page>> last_pages(const Channel& channel, const std::v
     TRY_DO(render(channel, projects, files));
     all_files = &files;
   }
-  auto page = channel.files > k_listed_files_max ? index::overview_page("Channel " + channel.name, std::move(projects))
-                                                 : index::find_links_page({.title = "Channel " + channel.name,
-                                                                           .directory = channel.directory,
-                                                                           .install = install_words(*all_files),
-                                                                           .remarks = remarks_of(channel)},
-                                                                          *all_files);
+  auto page =
+      channel.files > k_listed_files_max
+          ? index::overview_page({.title = "Channel " + channel.name, .directory = {}, .remarks = channel.openly},
+                                 std::move(projects))
+          : index::find_links_page({.title = "Channel " + channel.name,
+                                    .directory = channel.directory,
+                                    .install = install_words(*all_files),
+                                    .remarks = remarks_of(channel)},
+                                   *all_files);
   pages.push_back({"index.html", std::move(page), index::k_html_type});
   return pages;
 }
@@ -263,7 +291,8 @@ public:
     bool copies_are_missing = slash_keys && !shown.slash_keys; // an older program wrote the pages
     TRY(channel->whole, is_whole(*channel, shown, changes));
     channel->whole = channel->whole || copies_are_missing;
-    if (channel->whole) channel->files = 0; // counted as they are read
+    if (shown.openly != channel->openly) channel->whole = true; // each page names it
+    if (channel->whole) channel->files = 0;                     // counted as they are read
     auto touched = touched_by(*channel, changes, recent);
     Work work;
     work.batches = batches_of(channel->store, Names(touched.begin(), touched.end()), rendering_of(channel));
@@ -272,8 +301,8 @@ public:
       TRY(work.stale, all_stale(*channel));
     }
     work.state = [channel, recent, slash_keys]() -> index::Page {
-      PagesState state{channel->name, channel->record.generation, channel->record.view, channel->files, slash_keys,
-                       recent};
+      PagesState state{channel->name, channel->record.generation,   channel->record.view, channel->files, slash_keys,
+                       recent,        channel->record.guard.policy, channel->openly};
       return {std::string(k_state_name), to_json(state), "application/json"};
     };
     return work;
@@ -321,9 +350,11 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name, E
   };
   auto work = [&](const std::string& state) -> Result<Work> {
     TRY(auto view, view_of(store, channel.record.view, known), "while reading channel " + name);
-    return follower.work_of(
-        std::make_shared<Channel>(Channel{store, name, directory, channel.record, std::move(view), known}),
-        parse_pages_state(state));
+    auto shown = parse_pages_state(state);
+    TRY(auto openly, openly_of(store, channel.record, shown));
+    return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, channel.record, std::move(view),
+                                                              known, std::move(openly)}),
+                            shown);
   };
   PageSource source{directory, token, work, std::string(k_state_name)};
   source.others = Others::replaced;

@@ -24,6 +24,9 @@ struct PagesState {
   std::uint64_t files = 0;      ///< number of files in that view
   bool slash_keys = false;      ///< whether every HTML page has its copy (page_writer.hpp)
   RecentMoves recent;           ///< a move's number is its generation
+  /// What protects the channel by that generation, and the sentences about it that every page shows.
+  registry::PolicyDigest policy = {};
+  std::vector<std::string> openly = {};
 };
 
 /// Returns canonical JSON. Pure.

@@ -8,6 +8,7 @@
 #include "gate/collect.hpp"
 #include "pages/projection.hpp"
 #include "promote/guard.hpp"
+#include "promote/signed_moves.hpp"
 #include "registry/empty_extras.hpp"
 #include "release/plan.hpp"
 #include "sys/clock.hpp"
@@ -19,8 +20,9 @@ namespace quarry::cli {
 
 namespace {
 
-constexpr std::size_t k_sets_judged = 16;   // the newest of a channel: older ones had their time
-constexpr std::size_t k_reasons_shown = 10; // of one channel; --json has all
+constexpr std::size_t k_sets_judged = 16;    // the newest of a channel: older ones had their time
+constexpr std::size_t k_reasons_shown = 10;  // of one channel; --json has all
+constexpr std::size_t k_moves_verified = 64; // the newest: a read each, one after the other; `channel verify` reads all
 
 /// A cell that the channel shows already, and that the gate would hold now.
 struct TroubledCell {
@@ -35,7 +37,8 @@ struct ChannelStatus {
   std::uint64_t pages_generation = 0;
   std::vector<registry::EmptyExtra> empty_extras;
   std::vector<registry::Disappeared> disappeared; ///< what its verdicts were made with and is gone
-  gate::Verdict verdict;                          ///< of the sets that the channel shows, by today's evidence
+  Findings moves;        ///< without a signature that was demanded, or not by the policy that the moves bound
+  gate::Verdict verdict; ///< of the sets that the channel shows, by today's evidence
   Findings notes;
   std::vector<TroubledCell> troubled() const {
     std::vector<TroubledCell> found;
@@ -59,6 +62,15 @@ Result<gate::Policy> policy_of_status(Context& context, const Arguments& argumen
   return load_policy(context, arguments.get("--policy"));
 }
 
+/// What is wrong with the newest moves. A ledger that cannot be read is told, too: it must not hide the rest.
+Result<Findings> bad_moves(store::ObjectReader& store, const registry::ChannelRecord& channel) {
+  auto verified = promote::verify_moves(store, channel, k_moves_verified);
+  if (verified) return std::move(verified->findings);
+  const auto& error = verified.error();
+  if (error.kind != ErrorKind::corrupt && error.kind != ErrorKind::not_found) return fail(std::move(verified).error());
+  return Findings{{error.code, Severity::error, registry::ledger_key(channel.ledger), error.message, error.hint}};
+}
+
 /// Judges again what the channel shows: a failure that came in since, a result that is too old by now.
 Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, store::ObjectReader& store,
                                 const std::string& name) {
@@ -68,6 +80,7 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   TRY(status.last, registry::load_ledger(store, status.record.ledger), "while reading channel " + name);
   TRY(auto view, registry::load_view(store, status.record.view), "while reading channel " + name);
   TRY(auto sets, newest_sets(store, view));
+  TRY(status.moves, bad_moves(store, status.record));
   TRY(status.pages_generation, pages::projected_generation(store, name));
   TRY(auto policy, policy_of_status(context, arguments, store, name));
   policy.expectation = {}; // what a release must bring was asked when it came; the newest sets are a part of it
@@ -106,6 +119,7 @@ std::string status_text(const ChannelStatus& status) {
   if (troubled.size() > k_reasons_shown) text += fmt::format("  and {} more\n", troubled.size() - k_reasons_shown);
   if (!record.guard.blocked.empty())
     text += fmt::format("  blocks {}\n", units::things(record.guard.blocked.size(), "file"));
+  for (const auto& one : status.moves) text += fmt::format("  UNSIGNED  {}\n", one.message);
   for (const auto& one : status.disappeared)
     text += fmt::format("  GONE      {}, which verdict {} on set:{} was made with\n", one.key, one.verdict.short_hex(),
                         one.set.short_hex());
@@ -124,6 +138,8 @@ std::string help_for(const Context& context, const Arguments& arguments, const C
         .operand("channel:" + name)
         .set("--store", arguments.get("--store"))
         .text();
+  if (!status.moves.empty())
+    return NextCommand(context, "channel verify").operand(name).set("--store", arguments.get("--store")).text();
   for (const auto& [failing, cell] : status.troubled())
     if (failing)
       return NextCommand(context, "evidence log")
@@ -160,6 +176,7 @@ Json status_json(const ChannelStatus& status) {
           {"blocked", status.record.guard.blocked.size()},
           {"empty_extras", extras},
           {"disappeared", gone},
+          {"unsigned_moves", findings_json(status.moves)},
           {"pages_current", status.pages_generation >= status.record.generation}};
 }
 
@@ -265,7 +282,9 @@ Command status_command() {
       .description =
           "Judges the newest sets of each channel again, by its policy and by the evidence of today: a result that "
           "failed since they were promoted (FAILS), one that is missing or too old by now (UNTESTED), what is waived "
-          "and what is blocked; evidence and waivers that a verdict was made with and that somebody removed (GONE). "
+          "and what is blocked; evidence and waivers that a verdict was made with and that somebody removed (GONE); of "
+          "the newest 64 moves those without a signature that the policy of then demands, and a channel that is bound "
+          "to another policy than its moves bound (UNSIGNED). "
           "Nothing is changed, and installers see what they saw.\n\n"
           "A release that was interrupted between two channels is named with the channels that have not moved yet. "
           "With `--from` also what of these sets is held for the channel, why, and what would help.",

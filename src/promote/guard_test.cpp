@@ -1,0 +1,126 @@
+// What a channel shows when it becomes protected counts as let in, so it must be what was sealed.
+#include "promote/guard.hpp"
+
+#include "gate/testing/policies.hpp"
+#include "pages/projection.hpp"
+#include "promote/promote.hpp"
+#include "promote/signed_moves.hpp"
+#include "registry/testing/samples.hpp"
+#include "store/testing/faulty_store.hpp"
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace quarry::promote {
+namespace {
+
+const Author k_author{"tester", *sys::Timestamp::parse("2026-11-20T12:00:00Z"), "why"};
+constexpr std::string_view k_rule =
+    "[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n";
+
+class Protection : public ::testing::Test {
+protected:
+  void SetUp() override {
+    set_ = registry::testing::sealed_sample(*store_, "1-linux/python/g", {{"a-1-py3-none-any.whl", "a", "1"}});
+    publish::Reason reason;
+    reason.action = registry::Action::publish;
+    reason.when = k_author.when;
+    ASSERT_TRUE(publish::add_sets(*store_, "stable", {set_}, reason));
+  }
+  Result<publish::Guarded> protect(const std::string& more = "") {
+    return promote::protect(*store_, "stable", gate::testing::parsed_policy(more + std::string(k_rule)), k_author);
+  }
+  void overwrite(const std::string& bytes) {
+    store::PutOptions options;
+    options.sha256 = sha256(bytes);
+    ASSERT_TRUE(store_->put(set_.set.files[0].key, content::Rope::literal(bytes), options));
+  }
+  std::string page(const std::string& name) { return store_->get("channels/stable/" + name, 1u << 20)->value_or(""); }
+
+  std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
+  registry::SealedSet set_;
+};
+
+TEST_F(Protection, ReadsWhatTheChannelShows) {
+  auto good = store_->get(set_.set.files[0].key, 1u << 20)->value_or("");
+  overwrite(std::string(good.size(), 'x'));
+  auto refused = protect();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "O003");
+  EXPECT_TRUE(registry::require_channel(*store_, "stable")->record.guard.policy.empty()) << "nothing was changed";
+  overwrite(good);
+  ASSERT_TRUE(protect());
+  // Under another policy nothing new is let in: what the first one found is not read again.
+  overwrite(std::string(good.size(), 'x'));
+  EXPECT_TRUE(protect("approvers = [\"lead\"]\n"));
+}
+
+TEST_F(Protection, PagesSayWhatThePolicyLacks) {
+  ASSERT_TRUE(pages::project_channel(*store_, "stable"));
+  const auto open_root = page("index.html"), open_project = page("simple/a/index.html");
+  EXPECT_EQ(open_root.find("Unsigned"), open_root.npos);
+  ASSERT_TRUE(protect("openly = [\"unsigned\", \"nothing_expected\"]\n"));
+  for (const auto* name : {"index.html", "simple/a/index.html"}) {
+    EXPECT_NE(page(name).find("Unsigned: the policy of this channel lets results count"), std::string::npos) << name;
+    EXPECT_NE(page(name).find("does not say which packages a release must bring"), std::string::npos) << name;
+  }
+  ASSERT_TRUE(unprotect(*store_, "stable", k_author));
+  EXPECT_EQ(page("index.html"), open_root);
+  EXPECT_EQ(page("simple/a/index.html"), open_project);
+}
+
+// Signers of moves are asked for by the policy that protects a channel, and by no other.
+TEST(SignaturesNotAskedFor, AreTold) {
+  auto key = Ed25519PrivateKey::create()->public_key().base64();
+  auto with = [&](const char* signs) {
+    return gate::testing::parsed_policy("[[signer]]\nname = \"lead\"\nkey = \"" + key + "\"\nsigns = [\"" + signs +
+                                        "\"]\n" + std::string(k_rule));
+  };
+  gate::Case open, guarded;
+  open.channel = guarded.channel = "stable";
+  guarded.bound = registry::PolicyDigest(sha256("a policy"));
+  for (const auto* signs : {"moves", "verdicts"}) {
+    auto notes = signatures_not_asked_for(open, with(signs));
+    ASSERT_EQ(notes.size(), 1u) << signs;
+    EXPECT_EQ(notes[0].code, "O050");
+    EXPECT_TRUE(signatures_not_asked_for(guarded, with(signs)).empty());
+  }
+  EXPECT_TRUE(signatures_not_asked_for(open, with("evidence")).empty()) << "results are judged in any case";
+}
+
+/// The requests of a rollback to the channel before its last set.
+std::uint64_t requests_of_rollback(int sets) {
+  auto store = store::make_memory_store();
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  // More files than the front page lists; every page of a smaller channel is looked at by each move.
+  std::vector<registry::testing::SampleFile> many;
+  for (int i = 0; i < 1001; ++i) {
+    auto version = "1." + std::to_string(i);
+    many.push_back({"big-" + version + "-py3-none-any.whl", "big", version});
+  }
+  EXPECT_TRUE(publish::add_sets(*store, "nightly", {registry::testing::sealed_sample(*store, "0-linux/python/g", many)},
+                                reason));
+  for (int i = 0; i < sets; ++i) {
+    auto name = "p" + std::to_string(i);
+    auto set = registry::testing::sealed_sample(*store, std::to_string(i + 1) + "-linux/python/g",
+                                                {{name + "-1-py3-none-any.whl", name, "1"}});
+    EXPECT_TRUE(publish::add_sets(*store, "nightly", {set}, reason));
+    EXPECT_TRUE(pages::project_channel(*store, "nightly"));
+  }
+  store::testing::FaultyStore counting(*store);
+  auto rolled = rollback(counting, "nightly", {"tester", k_author.when, "why", {}, false});
+  EXPECT_TRUE(rolled) << render(rolled.error());
+  auto log = counting.log();
+  return static_cast<std::uint64_t>(
+      std::count_if(log.begin(), log.end(), [](const auto& call) { return call.find("/simple") == call.npos; }));
+}
+
+TEST(Rollback, CostsTheSameHoweverManySetsTheChannelHas) {
+  auto few = requests_of_rollback(3);
+  EXPECT_EQ(requests_of_rollback(30), few);
+  EXPECT_LE(few, 27u) << "calls of the store, beside the pages of the changed project";
+}
+
+} // namespace
+} // namespace quarry::promote
