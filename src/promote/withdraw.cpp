@@ -137,6 +137,12 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
   std::erase_if(extras, [&](const auto& one) { return !plan.view.record.shards.contains(one.project); });
   registry::set_empty_extras(plan.view.record, std::move(extras));
   plan.view.digest = registry::digest_of(plan.view.record);
+  plan.stay = std::move(stay);
+  std::set<Sha256> leaves;
+  for (const auto& file : plan.blocked) leaves.insert(file.sha256);
+  for (const auto& sealed : shown)
+    for (const auto& file : sealed.set.files)
+      if (leaves.contains(file.sha256)) plan.projects.insert(file.project);
   return plan;
 }
 
@@ -159,7 +165,7 @@ Result<registry::ChannelRecord> withdraw(ObjectStore& store, const Withdrawal& p
   reason.who = author.who;
   reason.when = author.when;
   reason.why = author.why;
-  sign_with(store, author.key, reason);
+  reason.key = author.key;
   reason.guard = registry::Guard{now.guard.policy, {}, now.guard.keeps_from};
   for (auto& [digest, file] : blocked) reason.guard->blocked.push_back(std::move(file));
   TRY(auto moved, publish::move_channel(store, now.name, plan.expected, plan.view, reason));

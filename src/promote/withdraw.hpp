@@ -1,7 +1,9 @@
 #pragma once
 // Taking files out of a channel: a move to a view without them, which also blocks them. Nothing is deleted.
+#include "base/finding.hpp"
 #include "promote/guard.hpp"
 #include "registry/registry.hpp"
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,8 @@ struct Withdrawal {
   std::vector<registry::SetRecord> derived;   ///< what stays of sets that lose some of their files
   std::vector<registry::BlockedFile> blocked; ///< the files that leave, sorted by sha256
   registry::Channel expected;                 ///< what it was planned from
+  std::vector<registry::SealedSet> stay = {}; ///< what the channel shows afterwards
+  std::set<std::string> projects = {};        ///< of the files that leave
 };
 
 /// What leaves a channel. `what` are `set:DIGEST`, names of files, or their sha256. A set leaves with those of its
@@ -19,6 +23,9 @@ struct Withdrawal {
 /// one of them. Reads the view and two records for each of its sets; writes nothing.
 Result<Withdrawal> plan_withdrawal(store::ObjectReader& store, const std::string& channel,
                                    const std::vector<std::string>& what);
+/// Warnings O051: packages that stay and cannot be installed any more, because they require a project that leaves.
+/// Costs a read for each wheel that stays, sixteen at once.
+Result<Findings> broken_by(store::ObjectReader& store, const Withdrawal& plan);
 /// Moves the channel, writes its pages, and returns what it is now. precondition_failed R003 when somebody else moved
 /// it since it was planned: then nothing was changed.
 Result<registry::ChannelRecord> withdraw(store::ObjectStore& store, const Withdrawal& plan, const Author& author);

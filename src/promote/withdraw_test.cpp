@@ -137,5 +137,49 @@ TEST(Withdraw, KilledAnywhereTheChannelIsWholeAndTheSameCommandEndsIt) {
   }
 }
 
+// What stays is a part of the run's set. A run, and so a release or a lock of it, has the whole.
+TEST(Withdraw, WhatStaysIsNotAnOutputOfTheRun) {
+  auto store = store::make_memory_store();
+  auto sets = two_sets(*store);
+  auto plan = plan_withdrawal(*store, "nightly", {"shared-1.tar.gz"});
+  ASSERT_TRUE(plan && withdraw(*store, *plan, k_author));
+  auto run = registry::resolve_run(*store, "1-linux");
+  ASSERT_TRUE(run) << render(run.error());
+  ASSERT_EQ(run->sets.size(), 1u);
+  EXPECT_EQ(run->sets[0].digest, sets[0].digest);
+  EXPECT_EQ(registry::sealed_sets_below(*store, "1-linux")->size(), 2u) << "the part is sealed all the same";
+}
+
+TEST(Withdraw, SaysWhatCannotBeInstalledAnyMore) {
+  auto store = store::make_memory_store();
+  registry::testing::SampleFile needs{"app-1.0-py3-none-any.whl", "app", "1.0"}, free = needs;
+  needs.requires_dist = {"lib==1.0", "elsewhere"};
+  free.filename = "tool-1.0-py3-none-any.whl";
+  free.project = "tool";
+  free.bytes = "another wheel";
+  free.requires_dist = {"lib>=1.0"};
+  auto set = sealed_sample(
+      *store, "1-linux/python/g",
+      {needs, free, {"lib-1.0-py3-none-any.whl", "lib", "1.0"}, {"lib-1.1-py3-none-any.whl", "lib", "1.1"}});
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  ASSERT_TRUE(publish::add_sets(*store, "nightly", {set}, reason));
+  auto broken = [&](const std::vector<std::string>& what) {
+    auto plan = plan_withdrawal(*store, "nightly", what);
+    EXPECT_TRUE(plan) << render(plan.error());
+    auto found = broken_by(*store, *plan);
+    EXPECT_TRUE(found) << render(found.error());
+    std::vector<std::string> files;
+    for (const auto& finding : *found) files.push_back(finding.code + " " + finding.place);
+    return files;
+  };
+  EXPECT_THAT(broken({"lib-1.0-py3-none-any.whl"}), ElementsAre("O051 app-1.0-py3-none-any.whl"));
+  EXPECT_THAT(broken({"lib-1.1-py3-none-any.whl"}), ElementsAre()) << "1.0 is good enough for both";
+  EXPECT_THAT(broken({"app-1.0-py3-none-any.whl"}), ElementsAre());
+  EXPECT_THAT(broken({"lib-1.0-py3-none-any.whl", "lib-1.1-py3-none-any.whl"}),
+              ElementsAre("O051 app-1.0-py3-none-any.whl", "O051 tool-1.0-py3-none-any.whl"));
+}
+
 } // namespace
 } // namespace quarry::promote

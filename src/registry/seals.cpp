@@ -206,6 +206,15 @@ Error naming_groups(const std::string& prefix, const std::vector<SealedSet>& set
 }
 } // namespace
 
+namespace {
+/// A yank, or a promotion of what is ready, seals a part of a set beside it. A run made the whole.
+void leave_out_parts(std::vector<SealedSet>& sets) {
+  std::set<SetDigest> all;
+  for (const auto& sealed : sets) all.insert(sealed.digest);
+  std::erase_if(sets, [&](const SealedSet& sealed) { return all.contains(sealed.set.subset_of); });
+}
+} // namespace
+
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix) {
   return resolve_group(store, {prefix, ""});
 }
@@ -215,6 +224,7 @@ Result<Resolved> resolve_group(ObjectReader& store, const RunGroup& place) {
   TRY(auto sets, sealed_sets_below(store, place.prefix));
   if (!place.group.empty())
     std::erase_if(sets, [&](const SealedSet& sealed) { return sealed.set.origin.group != place.group; });
+  leave_out_parts(sets);
   if (sets.empty())
     return fail(ErrorKind::not_found, "R013",
                 fmt::format("nothing {}below {} is sealed in {}",

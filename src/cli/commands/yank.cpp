@@ -3,7 +3,6 @@
 #include "cli/guard.hpp"
 #include "cli/keys.hpp"
 #include "cli/moves.hpp"
-#include "cli/next_command.hpp"
 #include "cli/on_move.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -32,6 +31,8 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto plan, promote::plan_withdrawal(*store, name, arguments.operands));
   for (auto& file : plan.blocked) file.reason = author.why;
+  TRY(auto broken, promote::broken_by(*store, plan));
+  context.out.findings(broken);
   bool dry = arguments.has("--dry-run");
   auto generation = plan.expected.record.generation + 1;
   if (!dry) {
@@ -40,14 +41,13 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   }
   context.out.data(fmt::format("{}  {}@{}  {} out\n{}", dry ? "would yank" : "yanked", name, generation,
                                units::things(plan.blocked.size(), "file"), leaving_text(plan)));
-  if (!dry)
-    context.out.note("undo: " +
-                     NextCommand(context, "rollback").operand(name).set("--store", arguments.get("--store")).text());
+  if (!dry) context.out.note(undo_note(context, arguments, name));
   Json document{{"schema", "quarry.yank/1"},
                 {"channel", name},
                 {"generation", generation},
                 {"view", plan.view.digest},
                 {"blocked", blocked_json(plan.blocked)},
+                {"broken", findings_json(broken)},
                 {"dry_run", dry}};
   context.out.document(document);
   return dry ? Result<int>(0) : tell_what_moved(context, arguments, *store, {"yank", document});
