@@ -166,9 +166,34 @@ TEST_F(Finalize, WritesNothingWhereOneDirectoryIsTaken) {
   auto taken = directory_ + "/out/" + plan->sets[1].directory + "/dist";
   ASSERT_TRUE(sys::make_directories(taken));
   ASSERT_TRUE(sys::write_file(taken + "/foreign.whl", "somebody's"));
-  EXPECT_EQ(check_output(*plan, directory_ + "/out").error().code, "O103");
+  EXPECT_EQ(check_output(*plan, {directory_ + "/out"}).error().code, "O103");
   EXPECT_EQ(finalize(*store_, *plan, {directory_ + "/out", {}, 2, {}}).error().code, "O103");
   EXPECT_FALSE(sys::exists(directory_ + "/out/" + plan->sets[0].directory));
+}
+
+// The second set was finished for another release: that is told before the first one is made.
+TEST_F(Finalize, FailsBeforeTheWorkWhereAnotherReleaseHasMadeASet) {
+  auto first = candidate(), second = candidate();
+  first.set.origin.group = "gfx110X-all";
+  second.set.origin.group = "gfx94X-dcgpu";
+  auto both = plan_finalize({{first, second}, "7.2.0", ""});
+  ASSERT_TRUE(both) << render(both.error());
+  auto out = directory_ + "/out";
+  const registry::ReleaseDigest one(sha256("one")), other(sha256("other"));
+  ASSERT_TRUE(finalize(*store_, *both, {out, one, 2, {}}));
+  ASSERT_TRUE(sys::remove_tree(out + "/" + both->sets[0].directory));
+  EXPECT_EQ(check_output(*both, {out, other}).error().code, "O103");
+  EXPECT_EQ(finalize(*store_, *both, {out, other, 2, {}}).error().code, "O103");
+  EXPECT_FALSE(sys::exists(out + "/" + both->sets[0].directory)) << "nothing was made";
+  auto again = finalize(*store_, *both, {out, one, 2, {}});
+  ASSERT_TRUE(again) << render(again.error());
+  EXPECT_FALSE(again->at(0).before);
+  EXPECT_TRUE(again->at(1).before);
+  // Altered packages are told before the work, too.
+  ASSERT_TRUE(sys::remove_tree(out + "/" + both->sets[0].directory));
+  ASSERT_TRUE(sys::write_file(out + "/" + both->sets[1].directory + "/dist/rocm-7.2.0.tar.gz", "another"));
+  EXPECT_EQ(finalize(*store_, *both, {out, one, 2, {}}).error().code, "O103");
+  EXPECT_FALSE(sys::exists(out + "/" + both->sets[0].directory));
 }
 
 TEST_F(Finalize, TellsWhereTheCandidateIsStillNamed) {

@@ -73,15 +73,26 @@ std::optional<registry::DerivationRecord> record_in(const std::string& path, con
   return same ? std::optional(std::move(*record)) : std::nullopt;
 }
 
-/// The packages that are in the way of a set's new ones. What a run that was killed has left or made is not.
-Result<void> check_free(const std::string& path, const PlannedSet& planned, const dist::VersionChange& change) {
-  auto dist = path::join(path, "dist");
-  if (record_in(path, planned, change)) return {}; // made_before() looks at the packages
-  if (!sys::exists(dist) || sys::exists(path::join(dist, dist::k_being_built))) return {};
-  TRY(auto present, sys::list_directory(dist));
-  if (present.empty()) return {};
-  return fail(ErrorKind::already_exists, "O103", fmt::format("{} holds {} already", dist, present.front().path),
+Unexpected in_the_way(const std::string& dist, const std::string& what) {
+  return fail(ErrorKind::already_exists, "O103", fmt::format("{} holds {} already", dist, what),
               "name another --output-dir, or remove what is there");
+}
+
+/// The packages that are in the way of a set's new ones. What a run that was killed has left or made is not.
+Result<void> check_free(const std::string& path, const PlannedSet& planned, const FinalizePlan& plan,
+                        const registry::ReleaseDigest& release) {
+  auto dist = path::join(path, "dist");
+  if (!sys::exists(dist)) return {};
+  TRY(auto present, sys::list_directory(dist));
+  std::erase_if(present, [](const auto& entry) { return entry.path == dist::k_being_built; });
+  if (present.empty()) return {};
+  if (auto record = record_in(path, planned, plan.change)) {
+    if (record->release == release) return {}; // made_before() looks at the packages
+    return in_the_way(dist, record->release.empty() ? "packages that were made for no release"
+                                                    : "packages of release:" + record->release.short_hex());
+  }
+  if (sys::exists(path::join(dist, dist::k_being_built))) return {};
+  return in_the_way(dist, present.front().path);
 }
 
 /// The directory of a set's packages, empty and marked as being built.
@@ -107,8 +118,7 @@ public:
       if (entry.path == dist::k_being_built) continue;
       if (!leftover) {
         TRY_DO(sys::remove_file(marker));
-        return fail(ErrorKind::already_exists, "O103", fmt::format("{} holds {} already", shop.dist(), entry.path),
-                    "name another --output-dir, or remove what is there");
+        return in_the_way(shop.dist(), entry.path);
       }
       TRY_DO(sys::remove_file(path::join(shop.dist(), entry.path))); // of a run that was killed
     }
@@ -196,7 +206,16 @@ Result<bool> holds(const std::string& dist, const registry::DerivationRecord& re
   return true;
 }
 
-/// What an earlier run has made of this set before it was killed; the record was written last. nullopt: it has not, or
+/// The record says what lies in `dist`, and it is not that: nothing is in the way only if nothing is there.
+Result<std::optional<MadeSet>> altered(const std::string& dist) {
+  if (!sys::exists(dist)) return std::optional<MadeSet>();
+  TRY(auto present, sys::list_directory(dist));
+  std::erase_if(present, [](const auto& entry) { return entry.path == dist::k_being_built; });
+  if (present.empty()) return std::optional<MadeSet>();
+  return in_the_way(dist, "other packages than its record says");
+}
+
+/// What an earlier run has made of this set; the record was written last. nullopt: it has not. already_exists O103 if
 /// the packages are others.
 Result<std::optional<MadeSet>> made_before(const std::string& path, const PlannedSet& planned, const FinalizePlan& plan,
                                            const Execution& execution) {
@@ -204,8 +223,8 @@ Result<std::optional<MadeSet>> made_before(const std::string& path, const Planne
   if (!record || record->release != execution.release) return std::optional<MadeSet>();
   auto dist = path::join(path, "dist");
   TRY(bool whole, holds(dist, *record));
-  if (!whole) return std::optional<MadeSet>();
-  MadeSet made{path, std::move(*record), {}};
+  if (!whole) return altered(dist);
+  MadeSet made{path, std::move(*record), {}, true};
   for (const auto& file : made.record.files) {
     if (file.filename == file.candidate) continue; // a copy
     TRY(auto bytes, content::Rope::file(path::join(dist, file.filename)));
@@ -222,9 +241,7 @@ Result<std::optional<MadeSet>> made_before(const std::string& path, const Planne
 
 Result<MadeSet> make_set(ObjectReader& store, const PlannedSet& planned, const FinalizePlan& plan,
                          const Execution& execution) {
-  TRY(auto before, made_before(path::join(execution.output_dir, planned.directory), planned, plan, execution));
-  if (before) return std::move(*before);
-  MadeSet made{path::join(execution.output_dir, planned.directory), {}, {}};
+  MadeSet made{path::join(execution.output_dir, planned.directory), {}, {}, false};
   TRY(auto shop, Workshop::open(made.path));
   made.record.candidate = planned.candidate.digest;
   made.record.release = execution.release;
@@ -273,14 +290,19 @@ Result<FinalizePlan> plan_finalize(const FinalizeRequest& request) {
               "`quarry release show` lists the packages with their versions");
 }
 
-Result<void> check_output(const FinalizePlan& plan, const std::string& output_dir) {
+Result<void> check_output(const FinalizePlan& plan, const Execution& execution) {
   for (const auto& planned : plan.sets)
-    TRY_DO(check_free(path::join(output_dir, planned.directory), planned, plan.change));
+    TRY_DO(check_free(path::join(execution.output_dir, planned.directory), planned, plan, execution.release));
   return {};
 }
 
 Result<std::vector<MadeSet>> finalize(ObjectReader& store, const FinalizePlan& plan, const Execution& execution) {
-  TRY_DO(check_output(plan, execution.output_dir)); // all of them before the first is written
+  TRY_DO(check_output(plan, execution)); // all of them before the first is written
+  std::vector<std::optional<MadeSet>> finished(plan.sets.size());
+  for (std::size_t i = 0; i < plan.sets.size(); ++i) {
+    TRY(finished[i],
+        made_before(path::join(execution.output_dir, plan.sets[i].directory), plan.sets[i], plan, execution));
+  }
   std::vector<MadeSet> made;
   std::uint64_t total = 0;
   auto counted = execution;
@@ -288,8 +310,12 @@ Result<std::vector<MadeSet>> finalize(ObjectReader& store, const FinalizePlan& p
     total += bytes;
     if (execution.on_progress) execution.on_progress(total);
   };
-  for (const auto& planned : plan.sets) {
-    TRY(auto one, make_set(store, planned, plan, counted), "while making " + planned.directory);
+  for (std::size_t i = 0; i < plan.sets.size(); ++i) {
+    if (finished[i]) {
+      made.push_back(std::move(*finished[i]));
+      continue;
+    }
+    TRY(auto one, make_set(store, plan.sets[i], plan, counted), "while making " + plan.sets[i].directory);
     made.push_back(std::move(one));
   }
   return made;

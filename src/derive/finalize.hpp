@@ -47,20 +47,21 @@ struct Execution {
 struct MadeSet {
   std::string path; ///< the directory that `publish` takes
   registry::DerivationRecord record;
-  Findings findings; ///< O104
+  Findings findings;   ///< O104
+  bool before = false; ///< an earlier run made it
 };
 inline constexpr const char* k_derivation_file = "derivation.json"; ///< beside `dist`
 
 /// Fails with already_exists O103 if a directory of the plan holds packages without a record that they were made of
-/// this set for this version. Reads directories and records only.
-Result<void> check_output(const FinalizePlan& plan, const std::string& output_dir);
+/// this set for this version, and for this release. Reads directories and records only.
+Result<void> check_output(const FinalizePlan& plan, const Execution& execution);
 
 /// Writes `{output_dir}/{directory}/dist` and `derivation.json` for each planned set, from the bytes in the store.
 /// Proves each new package (prove_package) and searches it for the candidate's version. If the process is killed,
 /// calling it again completes the work: sets whose packages lie there as their record says are left as they are. Fails
-/// with corrupt O105 if a file is not what was sealed; already_exists O103 if a directory holds other packages, before
-/// anything is written; invalid_argument O101 for a package that pins the candidate and would keep its name; and as
-/// renew_package() does. Costs reading each file twice and inflating each new package once.
+/// with corrupt O105 if a file is not what was sealed; already_exists O103 if a directory holds other packages, or
+/// altered ones, before anything is written; invalid_argument O101 for a package that pins the candidate and would keep
+/// its name; and as renew_package() does. Costs reading each file twice and inflating each new package once.
 Result<std::vector<MadeSet>> finalize(store::ObjectReader& store, const FinalizePlan& plan, const Execution& execution);
 
 } // namespace quarry::derive

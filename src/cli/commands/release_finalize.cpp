@@ -54,6 +54,7 @@ Json made_json(const derive::PlannedSet& planned, const derive::MadeSet* made) {
     return json;
   }
   json["path"] = made->path;
+  json["made_before"] = made->before;
   json["occurrences"] = findings_json(made->findings);
   for (const auto& file : made->record.files)
     json["files"].push_back({{"filename", file.filename},
@@ -89,7 +90,8 @@ void print_made(Context& context, const Arguments& arguments, const derive::Fina
   if (all > shown.size()) context.out.note(fmt::format("and {} more files", all - shown.size()));
   for (std::size_t i = 0; i < made.size(); ++i) {
     const auto& origin = plan.sets[i].candidate.set.origin;
-    context.out.data(fact("made", "{}  {}", made[i].path, units::things(made[i].record.files.size(), "package")));
+    context.out.data(fact(made[i].before ? "already there" : "made", "{}  {}", made[i].path,
+                          units::things(made[i].record.files.size(), "package")));
     NextCommand next(context, "publish");
     next.operand(made[i].path).set("--run-id", "RUN").set("--platform", std::string(origin.platform.text()));
     if (!origin.group.empty()) next.set("--artifact-group", origin.group);
@@ -105,7 +107,7 @@ Result<int> run_release_finalize(Context& context, const Arguments& arguments) {
   execution.workers = context.jobs;
   TRY(auto plan, planned_release(arguments, *store, execution.release));
   context.out.data(finalize_plan_text(plan, context.out.data_look()));
-  TRY_DO(derive::check_output(plan, execution.output_dir));
+  TRY_DO(derive::check_output(plan, execution));
   std::vector<derive::MadeSet> made;
   if (!arguments.has("--dry-run")) {
     std::uint64_t total = 0;

@@ -253,6 +253,13 @@ bool is_published(const std::string& name) {
   return name.ends_with(".whl") || name.ends_with(".tar.gz") || name.ends_with(".zip");
 }
 
+/// Beside the wheels, where hard links are possible; elsewhere only if nobody may write there.
+Result<Scratch> scratch_beside(const Context& context, const std::string& directory) {
+  if (sys::is_directory(directory))
+    if (auto beside = Scratch::make_in(directory)) return std::move(*beside);
+  return Scratch::make(context);
+}
+
 /// The wheels as a run in a store of its own, by hard links where the file system has them: nothing is written beside
 /// them, and gigabytes are not copied only to be sent.
 Result<Place> staged_run(const Context& context, const std::string& directory, const std::string& scratch) {
@@ -272,6 +279,7 @@ Result<Place> staged_run(const Context& context, const std::string& directory, c
   TRY_DO(sys::make_directories(below));
   for (const auto& name : names) {
     auto from = path::join(directory, name), to = path::join(below, name);
+    TRY(from, sys::real_path(from)); // a hard link of a symbolic link would lead elsewhere
     if (sys::hard_link(from, to)) continue;
     TRY(auto source, sys::File::open_read(from)); // another file system, or none with links
     TRY(auto copy, sys::File::create_new(to));
@@ -284,7 +292,7 @@ Result<int> publish_framework(Context& context, const Arguments& arguments, cons
   auto options = move_options(context, arguments);
   auto release_type = arguments.get("--release-type"), index = arguments.get("--python-index");
   bool structured = arguments.has("--structured");
-  TRY(auto scratch, Scratch::make(context));
+  TRY(auto scratch, scratch_beside(context, arguments.get("--source-dir")));
   TRY(auto place, staged_run(context, arguments.get("--source-dir"), scratch.path()));
   TRY(auto adopted, ask_words(context, {"set", "adopt", place.locator(), "--store", place.store}));
   TRY(auto source, open_store(context, place.store));
