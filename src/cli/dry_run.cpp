@@ -64,4 +64,16 @@ Result<void> refuse_what_expires(Context& context, const Moving& moving, store::
   return {};
 }
 
+Result<std::optional<std::vector<s3::ExpiryRule>>> rules_to_pin(Context& context, const Arguments& arguments,
+                                                                const Moving& moving, store::ObjectReader& store,
+                                                                const std::vector<release::ChannelSets>& channels) {
+  if (!arguments.has("--pin")) {
+    TRY_DO(refuse_what_expires(context, moving, store, channels));
+    return std::optional<std::vector<s3::ExpiryRule>>();
+  }
+  const store::Surroundings surroundings{context.environment, context.clock, tracer(context)};
+  TRY(auto rules, release::rules_to_pin({moving.locator, surroundings, store}));
+  return std::optional(std::move(rules));
+}
+
 } // namespace quarry::cli

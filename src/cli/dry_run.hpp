@@ -29,6 +29,11 @@ struct Moving {
 Result<void> refuse_what_expires(Context& context, const Moving& moving, store::ObjectReader& store,
                                  const std::vector<release::ChannelSets>& channels);
 
+/// With `--pin`: the rules that the plan has to mind. Unset without it; then refuse_what_expires() is asked.
+Result<std::optional<std::vector<s3::ExpiryRule>>> rules_to_pin(Context& context, const Arguments& arguments,
+                                                                const Moving& moving, store::ObjectReader& store,
+                                                                const std::vector<release::ChannelSets>& channels);
+
 /// What publishing would give, as far as it is known before: without the digest of a set that is not sealed yet, and
 /// where the store cannot be asked, with the addresses of an index that answers.
 Result<publish::Receipt> expected_receipt(store::ObjectReader& store, const publish::Plan& plan,

@@ -94,10 +94,11 @@ std::string undo_note(const Context& context, const Arguments& arguments, const 
 std::string promote_plan_text(const promote::Plan& plan) {
   std::string text;
   for (const auto& sealed : plan.sets)
-    text += fmt::format(
-        "  set:{}  {}  run {}{}\n", sealed.digest.short_hex(), units::things(sealed.set.files.size(), "file"),
-        sealed.set.origin.run_id,
-        plan.action == registry::Action::promote && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
+    text += fmt::format("  set:{}  {}  run {}{}\n", sealed.digest.short_hex(),
+                        units::things(sealed.set.files.size(), "file"), sealed.set.origin.run_id,
+                        plan.action != registry::Action::promote || sealed.set.subset_of.empty() ? ""
+                        : sealed.set.directory.starts_with(registry::k_pinned) ? "  (copied to pinned/)"
+                                                                               : "  (the part that is ready)");
   if (plan.blocks) text += fmt::format("  {} will be blocked\n", units::things(plan.blocks, "file"));
   if (plan.unblocks) text += fmt::format("  {} will no longer be blocked\n", units::things(plan.unblocks, "file"));
   auto now = plan.expected ? plan.expected->record.generation : 0;

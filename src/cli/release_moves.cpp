@@ -152,7 +152,8 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
     TRY(bool is_protected, release::is_protected(*asked.store, channel));
     asked.to.hash_bytes = asked.to.hash_bytes || is_protected;
   }
-  TRY_DO(refuse_what_expires(context, {arguments.get("--store"), each.dry_run}, *asked.store, channels));
+  TRY(asked.request.pin_from,
+      rules_to_pin(context, arguments, {arguments.get("--store"), each.dry_run}, *asked.store, channels));
   release::Options options{each, {}};
   if (asked.to.store)
     options.before_writing = [&](const release::Part& part) { return check_part(context, asked, part); };

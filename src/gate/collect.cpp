@@ -28,8 +28,14 @@ Result<Subject> subject_of(store::ObjectReader& store, const SealedSet& sealed) 
   if (sealed.set.subset_of.empty()) return Subject{sealed.digest, sealed.set};
   TRY(auto whole, registry::load_sealed(store, sealed.set.subset_of),
       "of which set:" + sealed.digest.short_hex() + " is a part");
+  auto is_in_it = [&](registry::FileRecord file) {
+    return std::any_of(whole.set.files.begin(), whole.set.files.end(), [&](const registry::FileRecord& original) {
+      file.key = original.key; // `promote --pin` copies the same bytes elsewhere
+      return file == original;
+    });
+  };
   for (const auto& file : sealed.set.files)
-    if (std::find(whole.set.files.begin(), whole.set.files.end(), file) == whole.set.files.end())
+    if (!is_in_it(file))
       return fail(ErrorKind::corrupt, "O004",
                   fmt::format("set:{} says that it is a part of set:{}, which does not hold {}",
                               sealed.digest.short_hex(), whole.digest.short_hex(), file.filename));

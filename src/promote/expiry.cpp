@@ -45,7 +45,9 @@ Result<void> refuse_expiring(const std::vector<registry::SealedSet>& sets, const
   for (const auto& rule : rules) {
     if (rule.tagged) continue;
     auto name = rule.id.empty() ? std::string("a rule") : fmt::format("the rule `{}`", rule.id);
-    auto hint = "narrow the rule, or move the channel and its runs to a bucket without it: docs/guides/lifecycle.md";
+    auto hint = "narrow the rule, copy the files to where no rule covers them with `--pin`, or move the channel and "
+                "its runs to a "
+                "bucket without it: docs/guides/lifecycle.md";
     if (auto records = records_covered(rule); !records.empty())
       return fail(ErrorKind::held, "O031",
                   fmt::format("{} of the bucket deletes records below {} {}: the channel would be lost", name, records,

@@ -1,4 +1,5 @@
 #include "promote/closed.hpp"
+#include "promote/pin.hpp"
 #include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
 
@@ -272,6 +273,7 @@ std::string digest_of(const Request& request) {
             {"policy", request.policy.digest},
             {"cells", request.ready_cells_only ? "ready" : "all"},
             {"distribution", request.distribution}};
+  if (request.pin_from) json["pin"] = true;
   if (!request.base_index_name.empty()) json["base_index"] = request.base_index_name;
   for (const auto& sealed : request.elsewhere) json["elsewhere"].push_back(sealed.digest);
   for (const auto& expectation : request.expectations)
@@ -335,10 +337,11 @@ Result<Plan> plan_promotion(ObjectReader& store, const Request& request) {
   if (holds && request.ready_cells_only)
     plan.sets = gate::lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion
   plan.held = holds && (!request.ready_cells_only || plan.sets.empty());
+  if (!plan.held) TRY_DO(check_bytes(store, request, plan));
+  if (!plan.held && request.pin_from) TRY_DO(pin_what_expires(*request.pin_from, plan));
   TRY(plan.view, registry::extend_view(base, plan.sets));
   plan.known->add(std::move(base));
   if (!plan.held) note_empty_extras(closed, plan.view);
-  if (!plan.held) TRY_DO(check_bytes(store, request, plan));
   plan.digest = digest_of(plan);
   return plan;
 }

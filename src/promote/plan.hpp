@@ -7,6 +7,7 @@
 #include "pages/projection.hpp"
 #include "publish/verify.hpp"
 #include "registry/registry.hpp"
+#include "s3/lifecycle.hpp"
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,12 @@ class Candidates;
 }
 
 namespace quarry::promote {
+
+/// A file that is copied before its set is sealed.
+struct PinnedFile {
+  std::string from;
+  registry::FileRecord file; ///< with the key that it gets
+};
 
 struct Request {
   registry::Resolved source; ///< sealed sets (registry::resolve_… or publish::resolve)
@@ -34,6 +41,9 @@ struct Request {
   /// shows are taken as given.
   mirror::Candidates* base_index = nullptr;
   std::string base_index_name = {};
+  /// The lifecycle rules of the bucket: sets that one of them covers are copied to `pinned/` first. Unset: they are
+  /// not.
+  std::optional<std::vector<s3::ExpiryRule>> pin_from = {};
   /// Kept over rounds of planning, and by copies of the request: another result in the store does not make a proof of
   /// bytes worth repeating.
   std::shared_ptr<gate::Proofs> proofs = std::make_shared<gate::Proofs>();
@@ -62,6 +72,7 @@ struct Plan {
   /// To be added, of a rollback: what comes back. A subset of a set is not stored yet: `derived`.
   std::vector<registry::SealedSet> sets;
   std::vector<registry::SetRecord> derived; ///< subsets that have to be written and sealed first
+  std::vector<PinnedFile> pinned = {};      ///< files that have to be copied before that
   registry::View view;                      ///< what the channel will show
   std::vector<gate::Subject> subjects;      ///< what the gate was asked about
   gate::Verdict verdict;                    ///< of what is new to the target; empty for a rollback

@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
+#include "promote/pin.hpp"
 #include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
 #include "publish/move.hpp"
@@ -127,6 +128,7 @@ Result<void> write_verdict(ObjectStore& store, const Plan& plan) {
 
 Result<void> execute(ObjectStore& store, const Plan& plan, const Options& options, Receipt& receipt) {
   if (plan.moves()) {
+    TRY_DO(copy_pinned(store, plan.pinned));
     TRY_DO(write_derived(store, plan, options.when));
     if (!plan.verdict_document.empty()) TRY_DO(write_verdict(store, plan));
     publish::Reason reason{plan.action, plan.digest,  plan.verdict_digest, options.who, options.when,

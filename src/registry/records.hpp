@@ -35,6 +35,9 @@ struct FileRecord {
   bool operator==(const FileRecord&) const = default;
 };
 
+/// Where `promote --pin` copies files to: `pinned/{set}/dist/`.
+constexpr std::string_view k_pinned = "pinned/";
+
 struct Origin {       ///< where a set comes from; each may be empty
   std::string run_id; ///< of the run's layout: "42"
   Platform platform;
@@ -123,6 +126,7 @@ struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a c
   std::uint64_t generation = 0;         ///< of the channel after the move
   std::string request = {};             ///< sha256 of what was asked for (promote); empty in older entries
   PolicyDigest policy = {};             ///< the policy that judged this move, or with which it protected the channel
+  LedgerDigest acknowledges = {};       ///< of `acknowledge`: the earlier move that somebody answers for
   std::optional<GuardAfter> guard = {}; ///< of the channel after the move; nullopt: an older program wrote the entry
   std::string unknown = {};
 };

@@ -96,6 +96,7 @@ Result<std::vector<Part>> parts_of(const Request& request) {
     part.request.distribution = request.distribution;
     part.request.base_index = request.base_index;
     part.request.base_index_name = request.base_index_name;
+    part.request.pin_from = request.pin_from;
     part.request.proofs = proofs; // every channel asks about the sets of the others
     part.request.expectations = request.source.expectations;
     parts.push_back(std::move(part));

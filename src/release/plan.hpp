@@ -34,6 +34,7 @@ struct Request {
   std::string distribution = {};
   mirror::Candidates* base_index = nullptr; ///< as promote::Request has it
   std::string base_index_name = {};
+  std::optional<std::vector<s3::ExpiryRule>> pin_from = {}; ///< likewise
 };
 
 struct Part { ///< one channel

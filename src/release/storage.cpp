@@ -258,4 +258,11 @@ Result<Findings> refuse_what_expires(const Bucketed& at, const std::vector<Chann
        "allow s3:GetLifecycleConfiguration to the role that promotes"}};
 }
 
+Result<std::vector<s3::ExpiryRule>> rules_to_pin(const Bucketed& at) {
+  if (!at.locator.starts_with("s3:")) return std::vector<s3::ExpiryRule>();
+  TRY(auto to, connect(at.locator, at.surroundings));
+  TRY(auto rules, s3::lifecycle_of(*to.bucket), "while asking which objects the bucket deletes by itself");
+  return s3::rules_below(rules, to.location.prefix);
+}
+
 } // namespace quarry::release

@@ -25,5 +25,8 @@ struct Bucketed {
 /// read, or that the server does not know, are a warning (K023). Sends nothing if the store is not in object storage or
 /// no channel is protected; else a read for each channel and a request.
 Result<Findings> refuse_what_expires(const Bucketed& at, const std::vector<ChannelSets>& channels);
+/// The bucket's rules that delete objects of this store, for promote::Request::pin_from; none if the store is not in
+/// object storage. Fails with the error of the request, also where this role may not read them: who pins must know.
+Result<std::vector<s3::ExpiryRule>> rules_to_pin(const Bucketed& at);
 
 } // namespace quarry::release

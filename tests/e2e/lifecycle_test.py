@@ -52,6 +52,32 @@ def test_a_protected_channel_takes_nothing_that_a_rule_deletes(packages, policy)
         assert len(store.quarry("channel", "show", "stable", "--json").json["files"]) >= 4
 
 
+def pinned_promotion(store, policy) -> None:
+    """Refused without `--pin`; with it the channel names copies, which the gate knows as the run's packages."""
+    move = ("promote", "--from", "run:1", "--to", "stable", "--policy", policy)
+    assert "--pin" in store.refused("O031", 10, *move).err
+    plan = store.good(*move, "--pin", "--dry-run").out
+    assert "(copied to pinned/)" in plan
+    store.good(*move, "--pin")
+    assert len(store.good("channel", "show", "stable", "--json").json["files"]) >= 4
+    shown = store.good("set", "show", "channel:stable", "--json").json["sets"]
+    assert [one["directory"].split("/")[0] for one in shown] == ["pinned"], shown
+    store.good("channel", "verify", "stable", "--deep")
+    assert "nothing to do" in store.good(*move, "--pin").out
+    assert store.quarry("status", "stable", "--json").json["channels"][0]["failing"] == []
+
+
+def test_pinned_packages_are_not_deleted(packages, policy):
+    with double() as (server, store):
+        publish_and_waive(store, packages, policy)
+        store.good("channel", "protect", "stable", "--policy", policy, "--reason", "what people install")
+        rules(server, ("everything", "p/pinned/", 30), ("clean", "p/1-linux/", 30))
+        move = ("promote", "--from", "run:1", "--to", "stable", "--policy", policy, "--pin")
+        assert "pinned/" in store.refused("O031", 10, *move).err
+        rules(server, ("clean", "p/1-linux/", 30))
+        pinned_promotion(store, policy)
+
+
 def test_rules_that_cannot_be_read_are_told(packages, policy):
     with double() as (server, store):
         publish_and_waive(store, packages, policy)
@@ -94,10 +120,21 @@ RULES = """<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01
 </LifecycleConfiguration>"""
 
 
+def set_rules(bucket, place: Path, text: str) -> None:  # noqa: F811
+    (place / "rules.xml").write_text(text)
+    signed = ["curl", "--silent", "--show-error", "--fail-with-body", "--noproxy", "*", "-X", "PUT", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{radosgw.ACCESS}:{radosgw.SECRET}", "-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"]
+    put = subprocess.run([*signed, "--data-binary", f"@{place}/rules.xml", f"{bucket.endpoint}/{bucket.bucket}?lifecycle="], capture_output=True, text=True)
+    assert put.returncode == 0, put.stdout + put.stderr
+
+
 def test_ceph_tells_its_rules(bucket, tmp_path):  # noqa: F811
     assert "no rule deletes" in checks_of(bucket, 0)["lifecycle"]["found"]
-    (tmp_path / "rules.xml").write_text(RULES)
-    signed = ["curl", "--silent", "--show-error", "--fail-with-body", "--noproxy", "*", "-X", "PUT", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{radosgw.ACCESS}:{radosgw.SECRET}", "-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"]
-    put = subprocess.run([*signed, "--data-binary", f"@{tmp_path}/rules.xml", f"{bucket.endpoint}/{bucket.bucket}?lifecycle="], capture_output=True, text=True)
-    assert put.returncode == 0, put.stdout + put.stderr
+    set_rules(bucket, tmp_path, RULES)
     assert checks_of(bucket, 0)["lifecycle"]["found"] == "rules delete objects: runs: below 9-linux/ after 30 days"
+
+
+def test_ceph_copies_what_it_would_delete(bucket, packages, policy, tmp_path):  # noqa: F811
+    publish_and_waive(bucket, packages, policy)
+    bucket.good("channel", "protect", "stable", "--policy", policy, "--reason", "what people install")
+    set_rules(bucket, tmp_path, RULES.replace("9-linux", "1-linux"))
+    pinned_promotion(bucket, policy)

@@ -56,8 +56,8 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     request.base_index = &base->candidates();
     request.base_index_name = base->name();
   }
-  TRY_DO(refuse_what_expires(context, {arguments.get("--store"), options.dry_run}, *store,
-                             {{request.channel, request.source.sets}}));
+  TRY(request.pin_from, rules_to_pin(context, arguments, {arguments.get("--store"), options.dry_run}, *store,
+                                     {{request.channel, request.source.sets}}));
   bool checked = false;
   if (to.store)
     options.before_writing = [&](const promote::Plan& plan) -> Result<void> {
@@ -126,6 +126,7 @@ std::vector<Flag> promote_flags() {
        .choices = {"all", "ready"},
        .fallback = "all"},
       base_index_flag(),
+      {.name = "--pin", .value = "", .help = "first copy what a lifecycle rule would delete to where none does"},
       {.name = "--to-store", .value = "LOCATOR", .help = "copy what was promoted to this store, too"},
       {.name = "--prefix", .value = "PREFIX", .help = "where in that store, such as v2/{family}"},
       {.name = "--replace",
@@ -165,6 +166,9 @@ Command promote_command() {
           "A protected channel (`quarry channel protect`) brings its policy: without `--policy` it is that one, and "
           "another one is refused. A set with a file that a rollback took out of the channel is left out. Where that "
           "policy names signers of moves, `--sign` signs the entry of the ledger, and an unsigned move is refused.\n\n"
+          "In object storage a lifecycle rule of the bucket may delete packages by itself; a protected channel takes "
+          "none that one covers. With `--pin` these are copied on the server first, to `pinned/` in the same store, "
+          "and the channel names the copies.\n\n"
           "With `--to-store` the promoted packages are then copied to another store, below `--prefix`: "
           "files, record and seal, pages, pointer, in that order, and on the server where both stores are "
           "of one service. `{family}` and `{platform}` in the prefix are replaced by those of the run. Without a "
