@@ -83,10 +83,15 @@ Result<std::string> misplaced_verdict(ObjectReader& store, const LedgerRecord& e
   return std::string();
 }
 
+/// What a policy must let somebody sign for this move. Who may replace the law may answer for a breach of it.
+std::string_view right_for(const Action& action) {
+  return action == Action::acknowledge ? std::string_view("protect") : action.text();
+}
+
 /// Who signed a move; with the defect of its verdict if it is a promotion.
 Result<gate::SignedBy> signer_of_move(ObjectReader& store, const gate::Policy& policy,
                                       const registry::LedgerDigest& digest, const LedgerRecord& entry) {
-  TRY(auto by, signer_of(store, policy, entry.action.text(), subject_of(digest)));
+  TRY(auto by, signer_of(store, policy, right_for(entry.action), subject_of(digest)));
   if (!by.defect.empty() || entry.action != Action::promote || !gate::wants_signed_verdicts(policy)) return by;
   TRY(auto defect, unsigned_verdict(store, policy, entry.verdict));
   if (defect.empty()) {
@@ -106,7 +111,8 @@ std::string unsigned_text(const LedgerRecord& entry, const std::string& defect) 
 
 Finding unsigned_finding(const registry::Stored<LedgerRecord>& move, std::string message) {
   return {"O044", Severity::error, registry::ledger_key(move.digest), std::move(message),
-          "find out who moved the channel; roll back to a generation whose moves are signed"};
+          "find out who moved the channel; roll back to a generation whose moves are signed, or answer for it: `quarry "
+          "channel acknowledge`"};
 }
 
 } // namespace
@@ -131,7 +137,8 @@ Result<void> check_signer(ObjectReader& store, const std::optional<registry::Cha
   TRY(const auto* bound, policies.find(now.policy), "which protects channel " + move.channel);
   const auto* policy = demanding(bound, move.binds);
   if (!policy) return {};
-  auto defect = gate::defect_of_key(*policy, move.action.text(), key ? std::optional(key->public_key()) : std::nullopt);
+  auto defect =
+      gate::defect_of_key(*policy, right_for(move.action), key ? std::optional(key->public_key()) : std::nullopt);
   if (defect.empty()) return {};
   return fail(
       ErrorKind::held, "O041",
@@ -184,30 +191,96 @@ Findings signatures_not_asked_for(const gate::Case& input, const gate::Policy& p
                        input.channel)}};
 }
 
+namespace {
+
+/// Walks the moves from the oldest to the newest.
+class Walk {
+public:
+  Walk(ObjectReader& store, PolicyDigest bound) : store_(store), policies_(store), bound_(bound), lawful_(bound) {}
+
+  Result<SignedMove> look_at(const registry::Stored<LedgerRecord>& move) {
+    const auto& entry = move.record;
+    SignedMove found{entry.generation, std::string(entry.action.text()), {}};
+    TRY(const auto* policy, policies_.of_move(bound_, entry), "while reading the moves of channel " + entry.channel);
+    gate::SignedBy by;
+    if (policy) {
+      TRY(by, signer_of_move(store_, *policy, move.digest, entry));
+    }
+    if (!by.defect.empty()) findings_.push_back(unsigned_finding(move, unsigned_text(entry, by.defect)));
+    found.by = by.name;
+    if (entry.action == Action::acknowledge && by.defect.empty()) TRY_DO(note_acknowledgement(move));
+    if (binds(entry)) TRY_DO(bind(move, by.defect.empty()));
+    if (entry.guard && entry.guard->policy != bound_)
+      findings_.push_back(unsigned_finding(
+          move, unsigned_text(entry, fmt::format("says that {} protected the channel, and the moves before bound {}",
+                                                 named(entry.guard->policy), named(bound_)))));
+    return found;
+  }
+
+  void finish(VerifiedMoves& verified) {
+    for (auto& finding : findings_) {
+      auto known = acknowledged_.find(finding.place);
+      if (known == acknowledged_.end()) {
+        verified.findings.push_back(std::move(finding));
+        continue;
+      }
+      finding.severity = Severity::note;
+      finding.message += "; " + known->second;
+      finding.fix.clear();
+      verified.acknowledged.push_back(std::move(finding));
+    }
+    verified.lawful = lawful_;
+  }
+
+private:
+  /// Who may bind another policy by the lawful one. A forged `protect` brings a policy with keys of its own, so the one
+  /// that it replaced stays the lawful one.
+  Result<gate::SignedBy> by_law(const registry::Stored<LedgerRecord>& move) {
+    TRY(const auto* policy, policies_.find(lawful_));
+    if (!policy || !gate::wants_signed_moves(*policy)) return gate::SignedBy{};
+    return signer_of(store_, *policy, right_for(move.record.action), subject_of(move.digest));
+  }
+
+  Result<void> bind(const registry::Stored<LedgerRecord>& move, bool is_valid) {
+    if (is_valid && bound_ != lawful_) {
+      TRY(auto by, by_law(move));
+      is_valid = by.defect.empty();
+    }
+    bound_ = bound_by(move.record);
+    if (is_valid) lawful_ = bound_;
+    return {};
+  }
+
+  Result<void> note_acknowledgement(const registry::Stored<LedgerRecord>& move) {
+    TRY(auto by, by_law(move));
+    if (by.name.empty() || move.record.acknowledges.empty()) return {}; // nobody who may has signed it
+    acknowledged_[registry::ledger_key(move.record.acknowledges)] =
+        fmt::format("acknowledged at {} by {}: {}", move.record.when, by.name, move.record.why);
+    return {};
+  }
+
+  ObjectReader& store_;
+  Policies policies_;
+  PolicyDigest bound_, lawful_;
+  Findings findings_;
+  std::map<std::string, std::string> acknowledged_; ///< by the key of the move
+};
+
+} // namespace
+
 Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelRecord& channel, std::size_t newest) {
   VerifiedMoves verified;
   TRY(auto chain, registry::ledger_chain(store, channel, newest));
-  Policies policies(store);
-  PolicyDigest bound;
+  PolicyDigest before;
   if (!chain.empty()) {
-    TRY(bound, bound_before(store, chain.back().record));
+    TRY(before, bound_before(store, chain.back().record));
   }
+  Walk walk(store, before);
   for (auto move = chain.rbegin(); move != chain.rend(); ++move) {
-    const auto& entry = move->record;
-    SignedMove found{entry.generation, std::string(entry.action.text()), {}};
-    TRY(const auto* policy, policies.of_move(bound, entry), "while reading the moves of channel " + channel.name);
-    if (policy) {
-      TRY(auto by, signer_of_move(store, *policy, move->digest, entry));
-      if (!by.defect.empty()) verified.findings.push_back(unsigned_finding(*move, unsigned_text(entry, by.defect)));
-      found.by = by.name;
-    }
-    if (binds(entry)) bound = bound_by(entry);
-    if (entry.guard && entry.guard->policy != bound)
-      verified.findings.push_back(unsigned_finding(
-          *move, unsigned_text(entry, fmt::format("says that {} protected the channel, and the moves before bound {}",
-                                                  named(entry.guard->policy), named(bound)))));
+    TRY(auto found, walk.look_at(*move));
     verified.moves.insert(verified.moves.begin(), std::move(found));
   }
+  walk.finish(verified);
   TRY(auto now, bound_by_moves(store, channel));
   if (!now.differs.empty()) verified.findings.push_back(unsigned_finding(chain.front(), now.differs));
   return verified;

@@ -52,6 +52,8 @@ struct SignedMove {
 };
 struct VerifiedMoves {
   std::vector<SignedMove> moves; ///< newest first
+  Findings acknowledged;         ///< notes: what somebody has answered for since (acknowledge.hpp)
+  registry::PolicyDigest lawful; ///< the last policy that was bound by somebody who might
   Findings findings;             ///< O044: a move without the signature that its policy demanded, or that rests on a
                                  ///< verdict about another state; a policy that no move bound
 };

@@ -38,6 +38,7 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
   entry.when = reason.when;
   entry.why = reason.why;
   entry.generation = next.generation;
+  entry.acknowledges = reason.acknowledges;
   entry.guard = registry::summary_of(next.guard);
   if (reason.before_writing) TRY_DO(reason.before_writing(expected, entry));
   TRY_DO(registry::put_view(store, view));

@@ -26,6 +26,7 @@ struct Reason {
   /// Called with the channel as it was read and the entry, before anything is written; an error stops the move.
   std::function<Result<void>(const std::optional<registry::Channel>&, const registry::LedgerRecord&)> before_writing =
       {};
+  registry::LedgerDigest acknowledges = {}; ///< for the entry
 };
 
 /// Swaps `channel` from `expected` to `view`, whose records are written before: shards, view, ledger entry and its

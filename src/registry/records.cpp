@@ -120,6 +120,7 @@ template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.digest("verdict", r.verdict, Need::optional);
   v.text("request", r.request, Need::optional);
   v.digest("policy", r.policy, Need::optional);
+  v.digest("acknowledges", r.acknowledges, Need::optional);
   v.nested("guard", r.guard);
   v.text("who", r.who, Need::optional);
   v.time("when", r.when);

@@ -16,9 +16,9 @@ struct OutcomeWords {
 using Outcome = WordOf<OutcomeWords>;
 
 struct ActionWords {
-  enum Kind : std::uint8_t { publish, promote, rollback, protect, unprotect, unblock, prune };
-  static constexpr std::array<std::string_view, 7> k_texts = {"publish",   "promote", "rollback", "protect",
-                                                              "unprotect", "unblock", "prune"};
+  enum Kind : std::uint8_t { publish, promote, rollback, protect, unprotect, unblock, prune, acknowledge };
+  static constexpr std::array<std::string_view, 8> k_texts = {"publish",   "promote", "rollback", "protect",
+                                                              "unprotect", "unblock", "prune",    "acknowledge"};
 };
 /// What a move of a channel was: the command that made it.
 using Action = WordOf<ActionWords>;

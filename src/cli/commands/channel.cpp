@@ -19,7 +19,6 @@
 namespace quarry::cli {
 
 namespace {
-
 std::vector<std::string> projects_of(const registry::ViewRecord& view) {
   std::vector<std::string> projects;
   for (const auto& [project, shard] : view.shards) projects.push_back(project);
@@ -385,11 +384,17 @@ Command gc_command() {
 } // namespace
 
 std::vector<Command> channel_commands() {
-  return {channel_show_command(),      channel_log_command(),
-          channel_diff_command(),      channel_protect_command(),
-          channel_unprotect_command(), channel_unblock_command(),
-          channel_prune_command(),     repair_command(),
-          rebuild_command(),           gc_command()};
+  return {channel_show_command(),
+          channel_log_command(),
+          channel_diff_command(),
+          channel_protect_command(),
+          channel_unprotect_command(),
+          channel_unblock_command(),
+          channel_prune_command(),
+          channel_acknowledge_command(),
+          repair_command(),
+          rebuild_command(),
+          gc_command()};
 }
 
 } // namespace quarry::cli

@@ -124,6 +124,7 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
   auto found = std::move(verified.findings);
   found.insert(found.end(), moves.findings.begin(), moves.findings.end());
   context.out.findings(found);
+  context.out.findings(moves.acknowledged);
   context.out.data(signed_text(moves));
   const auto* good = deep ? "all as sealed" : "all there";
   context.out.data(fmt::format("{}@{}  {}  {}  {}  {}\n", verified.record.name, verified.record.generation,
@@ -140,6 +141,7 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
                         {"bytes", verified.bytes},
                         {"pages", verified.pages},
                         {"moves", moves_json(moves)},
+                        {"acknowledged", findings_json(moves.acknowledged)},
                         {"findings", findings_json(found)}});
   return found.empty() ? 0 : 6;
 }
