@@ -1,5 +1,6 @@
 #include "base/redact.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <array>
@@ -63,7 +64,7 @@ bool is_secret_name(std::string_view name) {
   static constexpr std::array k_words = {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS"};
   auto upper = std::string(name);
   std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+                 [](char c) { return ascii::is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; });
   if (upper.starts_with("AWS_") || upper.starts_with("ACTIONS_") || upper.ends_with("_KEY")) return true;
   auto parts = text::split(upper, '_');
   return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {

@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 
+#include "base/ascii.hpp"
 #include <algorithm>
 #include <charconv>
 #include <fmt/core.h>
@@ -59,7 +60,7 @@ std::vector<std::string> first_lines(std::vector<std::string> all, std::size_t s
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (ascii::is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
   return out;
 }
 
@@ -99,7 +100,7 @@ std::string hex(std::span<const std::uint8_t> bytes) {
 
 std::optional<std::vector<std::uint8_t>> from_hex(std::string_view text) {
   auto digit = [](char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
+    return ascii::is_digit(c)     ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;
@@ -154,8 +155,7 @@ std::string percent_encode(std::string_view path) {
   constexpr char k_digits[] = "0123456789ABCDEF";
   std::string out;
   for (char c : path) {
-    bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                 c == '.' || c == '~' || c == '/';
+    bool plain = ascii::is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '~' || c == '/';
     if (plain) {
       out += c;
       continue;
@@ -199,8 +199,7 @@ std::string html_escape(std::string_view text) {
 std::string shell_word(std::string_view text) {
   constexpr std::string_view k_plain = "@%+=:,./-_";
   bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           k_plain.find(c) != k_plain.npos;
+    return ascii::is_alnum(c) || k_plain.find(c) != k_plain.npos;
   });
   return plain ? std::string(text) : "'" + replace_all(text, "'", "'\\''") + "'";
 }

@@ -1,5 +1,6 @@
 #include "base/xml.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <charconv>
@@ -12,10 +13,9 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' ||
-         static_cast<unsigned char>(c) >= 0x80;
+  return ascii::is_letter(c) || c == '_' || c == ':' || static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_name(char c) { return is_name_start(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; }
+bool is_name(char c) { return is_name_start(c) || ascii::is_digit(c) || c == '-' || c == '.'; }
 
 // Char of XML 1.0, production [2].
 bool is_character(std::uint32_t c) {

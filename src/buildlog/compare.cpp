@@ -1,5 +1,6 @@
 #include "buildlog/compare.hpp"
 
+#include "base/ascii.hpp"
 #include <algorithm>
 #include <cmath>
 #include <fmt/core.h>
@@ -106,7 +107,7 @@ bool same_actions(const std::vector<TimeReport>& reports) {
 }
 
 bool has_name(const std::string& phase, std::string_view part) {
-  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  auto lower = [](char c) { return ascii::is_upper(c) ? static_cast<char>(c + 32) : c; };
   return std::search(phase.begin(), phase.end(), part.begin(), part.end(),
                      [&](char a, char b) { return lower(a) == lower(b); }) != phase.end();
 }

@@ -1,5 +1,6 @@
 #include "buildlog/difference.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "buildlog/lines.hpp"
 #include "buildlog/noise.hpp"
@@ -10,14 +11,14 @@
 namespace quarry::buildlog {
 
 namespace {
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
-bool is_name(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; }
+using ascii::is_lower_hex;
+bool is_name(char c) { return is_digit(c) || ascii::is_letter(c) || c == '_' || c == '-'; }
 
 /// Digests, commits and addresses: 8 or more hexadecimal digits, one of them a decimal one.
 std::size_t digest_length(std::string_view text) {
   constexpr std::size_t k_digest_min = 8;
   std::size_t length = 0, digits = 0;
-  while (length < text.size() && is_hex(text[length])) digits += is_digit(text[length++]);
+  while (length < text.size() && is_lower_hex(text[length])) digits += is_digit(text[length++]);
   bool ends = length == text.size() || !is_name(text[length]);
   return length >= k_digest_min && digits > 0 && ends ? length : 0;
 }

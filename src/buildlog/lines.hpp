@@ -3,6 +3,7 @@
 // teatime (`12.3<TAB>`) and of docker's steps (`#12 34.5 `), without ANSI escapes, carriage returns and a byte order
 // mark. Bytes in blocks go in, one line at a time comes out; a line is a view into the block, or into a buffer of the
 // splitter if it crosses two blocks or holds escapes.
+#include "base/ascii.hpp"
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -15,7 +16,7 @@ constexpr std::size_t k_line_bytes_max = 64u << 10;
 constexpr std::int64_t k_no_time = INT64_MIN;
 
 /// Logs are bytes: only ASCII digits count, whatever the locale.
-inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 
 struct Line {
   std::string_view text;            ///< valid until the next line

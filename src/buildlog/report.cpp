@@ -1,5 +1,6 @@
 #include "buildlog/report.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include <algorithm>
@@ -15,7 +16,7 @@ std::uint64_t template_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   bool digit = false;
   for (char c : text.substr(0, k_shown_bytes_max)) {
-    bool is_digit = c >= '0' && c <= '9';
+    bool is_digit = ascii::is_digit(c);
     if (is_digit && digit) continue;
     digit = is_digit;
     hash = (hash ^ static_cast<unsigned char>(is_digit ? '0' : c)) * 0x100000001b3;
@@ -25,8 +26,8 @@ std::uint64_t template_of(std::string_view text) {
 
 /// "= 1482 passed, 11 skipped in 181.22s =" of pytest.
 bool is_test_summary(std::string_view text) {
-  return (text.starts_with("=") || (!text.empty() && text[0] >= '0' && text[0] <= '9')) &&
-         text.find(" passed") != text.npos && text.find(" in ") != text.npos;
+  return (text.starts_with("=") || (!text.empty() && ascii::is_digit(text[0]))) && text.find(" passed") != text.npos &&
+         text.find(" in ") != text.npos;
 }
 
 std::string wheel_project(std::string_view line) {

@@ -1,5 +1,6 @@
 #include "buildlog/times.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "buildlog/noise.hpp"
 #include <algorithm>
@@ -205,7 +206,7 @@ private:
   bool docker(std::string_view text) {
     std::size_t at = 1;
     int step = 0;
-    while (at < text.size() && at < 6 && text[at] >= '0' && text[at] <= '9') step = step * 10 + (text[at++] - '0');
+    while (at < text.size() && at < 6 && ascii::is_digit(text[at])) step = step * 10 + (text[at++] - '0');
     if (at == 1 || at >= text.size() || text[at] != ' ') return false;
     auto rest = text.substr(at + 1);
     auto open_step = phases_.find([&](const Open& o) { return o.step == step && step > 0; });

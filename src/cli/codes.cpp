@@ -1,5 +1,6 @@
 #include "cli/codes.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "cli/suggest.hpp"
@@ -23,7 +24,7 @@ std::string clean(std::string_view asked) {
   auto open = asked.find('['), close = asked.find(']');
   if (open != asked.npos && close != asked.npos && open < close) asked = asked.substr(open + 1, close - open - 1);
   std::string code(text::trim(asked));
-  if (!code.empty() && code[0] >= 'a' && code[0] <= 'z') code[0] = static_cast<char>(code[0] - 'a' + 'A');
+  if (!code.empty() && ascii::is_lower(code[0])) code[0] = static_cast<char>(code[0] - 'a' + 'A');
   return code;
 }
 

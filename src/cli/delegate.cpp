@@ -1,5 +1,6 @@
 #include "cli/delegate.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/parse.hpp"
@@ -55,7 +56,7 @@ Result<int> run_one(Context& context, const Words& words) {
 
 bool is_plain(char c) {
   constexpr std::string_view k_more = "-_./:=,+@%";
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || k_more.find(c) != k_more.npos;
+  return ascii::is_alnum(c) || k_more.find(c) != k_more.npos;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "cli/rule_report.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/codes.hpp"
@@ -72,7 +73,7 @@ void print_text(Context& context, const RuleReport& report, const ReportWords& w
 
 /// A sentence as the other hints are written: "link with …".
 std::string as_hint(std::string text) {
-  auto is_upper = [&](std::size_t i) { return i < text.size() && text[i] >= 'A' && text[i] <= 'Z'; };
+  auto is_upper = [&](std::size_t i) { return i < text.size() && ascii::is_upper(text[i]); };
   if (is_upper(0) && !is_upper(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
   if (text.ends_with('.')) text.pop_back();
   return text;

@@ -1,5 +1,6 @@
 #include "cli/tarballs.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "dist/version.hpp"
 #include <algorithm>
@@ -22,7 +23,7 @@ bool is_for_platform(const SourceItem& item, const std::string& platform) {
 
 /// Whether eight digits of the version, with no digit beside them, are the date.
 bool has_date(const std::string& version, const std::string& date) {
-  auto is_digit = [&](std::size_t i) { return i < version.size() && version[i] >= '0' && version[i] <= '9'; };
+  auto is_digit = [&](std::size_t i) { return i < version.size() && ascii::is_digit(version[i]); };
   for (std::size_t at = 0; (at = version.find(date, at)) != version.npos; ++at)
     if ((at == 0 || !is_digit(at - 1)) && !is_digit(at + date.size())) return true;
   return false;

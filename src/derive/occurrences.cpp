@@ -1,5 +1,6 @@
 #include "derive/occurrences.hpp"
 
+#include "base/ascii.hpp"
 #include "derive/sdist.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
@@ -12,7 +13,7 @@ namespace quarry::derive {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 
 Finding occurrence(const Package& package, const std::string& member, std::uint64_t count,
                    const SearchOptions& options) {

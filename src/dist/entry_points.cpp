@@ -1,3 +1,4 @@
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "dist/metadata.hpp"
 #include "dist/script_name.hpp"
@@ -14,10 +15,8 @@ namespace {
 constexpr std::size_t k_points_max = 100'000;
 
 bool is_identifier(std::string_view text) {
-  auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-  };
-  auto word = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  auto letter = [](char c) { return ascii::is_letter(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80; };
+  auto word = [&](char c) { return letter(c) || ascii::is_digit(c); };
   return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), word);
 }
 bool is_dotted_name(std::string_view text) {
@@ -133,8 +132,7 @@ bool EntryPoint::is_reference() const {
   auto colon = value.find(':');
   auto is_path = [](std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-             static_cast<unsigned char>(c) >= 0x80;
+      return ascii::is_alnum(c) || c == '_' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
     });
   };
   return is_path(text::trim(value.substr(0, colon))) &&

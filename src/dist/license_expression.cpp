@@ -1,5 +1,6 @@
 #include "dist/license_expression.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <fmt/format.h>
@@ -11,9 +12,8 @@ namespace {
 
 bool is_license_id(std::string_view word) {
   if (word.ends_with('+')) word.remove_suffix(1);
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-  });
+  return !word.empty() &&
+         std::all_of(word.begin(), word.end(), [](char c) { return ascii::is_alnum(c) || c == '-' || c == '.'; });
 }
 
 /// What may come next follows from the last token alone; parentheses are counted.

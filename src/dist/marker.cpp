@@ -1,3 +1,4 @@
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "dist/requirement.hpp"
 
@@ -74,7 +75,7 @@ private:
   std::string_view word() {
     skip();
     auto begin = at_;
-    auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.'; };
+    auto is_word = [](char c) { return ascii::is_letter(c) || c == '_' || c == '.'; };
     while (at_ < text_.size() && is_word(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }

@@ -1,5 +1,6 @@
 #include "dist/name.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "dist/characters.hpp"
 
@@ -10,7 +11,7 @@ namespace quarry::dist {
 
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+using ascii::is_letter;
 bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
 
 bool is_valid_name(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "dist/requirement.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <fmt/format.h>
@@ -27,9 +28,7 @@ Result<std::vector<std::string>> parse_extras(std::string_view whole, std::strin
   return extras;
 }
 
-bool in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-}
+bool in_name(char c) { return ascii::is_alnum(c) || c == '-' || c == '_' || c == '.'; }
 
 /// "(>=1,<2)" is the old form of ">=1,<2".
 std::string_view without_parentheses(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "dist/script_name.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 bool is_interpreter_version(std::string_view text) {
   if (text.ends_with("_d")) text.remove_suffix(2);
   if (text.ends_with('t')) text.remove_suffix(1);
-  return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return std::all_of(text.begin(), text.end(), [](char c) { return ascii::is_digit(c) || c == '.'; });
 }
 
 } // namespace

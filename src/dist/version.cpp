@@ -1,5 +1,6 @@
 #include "dist/version.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "dist/characters.hpp"
 
@@ -10,7 +11,7 @@ namespace quarry::dist {
 
 namespace {
 
-bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); }
+bool is_word(char c) { return is_digit(c) || ascii::is_lower(c); }
 
 /// The white space that Python's str.strip() takes off: ASCII's, the C0 separators, and Unicode's in UTF-8.
 constexpr std::string_view k_space[] = {" ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\x1c",   "\x1d",

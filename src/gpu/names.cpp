@@ -1,12 +1,13 @@
 #include "gpu/names.hpp"
 
+#include "base/ascii.hpp"
 #include <algorithm>
 
 namespace quarry::gpu {
 
 namespace {
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+using ascii::is_digit;
+using ascii::is_lower;
 
 std::string_view basename(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 

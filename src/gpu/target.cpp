@@ -1,5 +1,6 @@
 #include "gpu/target.hpp"
 
+#include "base/ascii.hpp"
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -56,9 +57,7 @@ constexpr Generic k_generics[] = {
     {"gfx13-generic", {"gfx1310"}},
 };
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-}
+bool is_name(char c) { return ascii::is_alnum(c) || c == '-' || c == '_'; }
 
 // "xnack-" of a target id.
 bool set_feature(Target& target, std::string_view text) {

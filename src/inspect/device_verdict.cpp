@@ -1,5 +1,6 @@
 #include "inspect/device_verdict.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include <algorithm>
@@ -251,7 +252,7 @@ std::string_view to_string(Verdict verdict) {
 bool target_less(std::string_view a, std::string_view b) {
   // "gfx" and digits: a longer number belongs to a newer GPU. Labels are text of others: every text has its place.
   auto is_numbered = [](std::string_view name) {
-    return name.size() > 3 && name.starts_with("gfx") && name[3] >= '0' && name[3] <= '9';
+    return name.size() > 3 && name.starts_with("gfx") && ascii::is_digit(name[3]);
   };
   auto length = [](std::string_view name) {
     return std::ranges::find_if(name, [](char c) { return c == ':' || c == '-'; }) - name.begin();

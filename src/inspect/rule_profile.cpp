@@ -1,5 +1,6 @@
 #include "inspect/rule_profile.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include <algorithm>
@@ -38,8 +39,7 @@ bool is_day(std::string_view text) {
 /// "Q401"
 bool is_code(std::string_view text) {
   constexpr std::size_t k_length = 4;
-  return text.size() == k_length && text[0] >= 'A' && text[0] <= 'Z' &&
-         std::ranges::all_of(text.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+  return text.size() == k_length && ascii::is_upper(text[0]) && std::ranges::all_of(text.substr(1), ascii::is_digit);
 }
 
 bool accepts(const Suppression& row, const Finding& finding) {

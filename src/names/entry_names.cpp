@@ -1,5 +1,6 @@
 #include "names/entry_names.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "names/fold.hpp"
 #include <algorithm>
@@ -143,7 +144,7 @@ std::string folded_name(std::string_view name) {
     auto c = next_code_point(name, at);
     if (c == '/') end_component();
     if (c < 0x80)
-      out += static_cast<char>(c >= 'A' && c <= 'Z' ? c | 32 : c);
+      out += static_cast<char>(ascii::is_upper(c) ? c | 32 : c);
     else
       put_folded(out, c);
   }

@@ -1,5 +1,6 @@
 #include "net/url.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -22,9 +23,7 @@ Unexpected wrong(std::string_view text, std::string_view why) {
               "write it as https://host/path");
 }
 
-bool is_host_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
-}
+bool is_host_character(char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '-' || c == '.' || c == '_'; }
 
 bool is_host(std::string_view host) {
   if (host.starts_with("["))

@@ -1,5 +1,6 @@
 #include "publish/refuse.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "dist/family.hpp"
 #include "dist/name.hpp"
@@ -18,7 +19,7 @@ namespace {
 std::string repaired_architecture(std::string_view tag) {
   if (!tag.starts_with("manylinux") && !tag.starts_with("musllinux")) return {};
   tag.remove_prefix(std::string_view("manylinux").size());
-  auto is_number = [](char c) { return (c >= '0' && c <= '9') || c == '_'; };
+  auto is_number = [](char c) { return ascii::is_digit(c) || c == '_'; };
   auto architecture = std::find_if_not(tag.begin(), tag.end(), is_number);
   return {architecture, tag.end()};
 }

@@ -1,5 +1,6 @@
 #include "run/locator.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "run/layout.hpp"
 #include <algorithm>
@@ -23,7 +24,7 @@ bool all_of(std::string_view text, bool (*accepts)(char)) {
   return !text.empty() && std::all_of(text.begin(), text.end(), accepts);
 }
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-'; }
 
 /// GitHub's own alphabet for owners and repositories.

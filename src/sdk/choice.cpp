@@ -1,5 +1,6 @@
 #include "sdk/choice.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "gpu/target.hpp"
 #include "sdk/view.hpp"
@@ -13,9 +14,7 @@ namespace {
 
 // A family's name becomes part of a Python module, a wheel and a generated file: letters, digits and '-', nothing else.
 bool is_family_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-  });
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return ascii::is_alnum(c) || c == '-'; });
 }
 
 bool is_gpu_family(std::string_view name) { return is_family_name(name) && name.starts_with("gfx") && name.size() > 3; }

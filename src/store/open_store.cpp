@@ -1,3 +1,4 @@
+#include "base/ascii.hpp"
 #include "store/object_store.hpp"
 #include "store/s3_store.hpp"
 
@@ -13,7 +14,7 @@ bool has_other_scheme(const std::string& locator) {
   auto colon = locator.find(':');
   if (colon == locator.npos || colon < 2 || locator.starts_with("file:")) return false;
   return std::all_of(locator.begin(), locator.begin() + static_cast<std::ptrdiff_t>(colon),
-                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-'; });
+                     [](char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '+' || c == '-'; });
 }
 } // namespace
 

@@ -1,5 +1,6 @@
 #include "trial/expect.hpp"
 
+#include "base/ascii.hpp"
 #include "base/redact.hpp"
 #include "base/text.hpp"
 #include <algorithm>
@@ -12,10 +13,8 @@ namespace {
 using registry::AttemptState;
 
 bool is_word(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.';
-  });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return ascii::is_alnum(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 Unexpected not_a_cell(std::string_view text, std::string_view why) {

@@ -1,4 +1,5 @@
 // Finding a Python interpreter that runs.
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -90,7 +91,7 @@ std::string present(const Variables& variables) {
 Result<Interpreter> find_python(const std::string& wanted, const Variables& variables) {
   bool is_path = wanted.find('/') != wanted.npos;
   std::string name = wanted.empty() ? "python3" : wanted;
-  if (!is_path && !name.empty() && name[0] >= '0' && name[0] <= '9') name = "python" + name;
+  if (!is_path && !name.empty() && ascii::is_digit(name[0])) name = "python" + name;
   auto tried = is_path ? std::vector<std::string>{wanted} : candidates(search_directories(variables), name);
   for (const auto& program : tried) {
     auto version = probe(program, variables);

@@ -1,5 +1,6 @@
 #include "version/order.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -11,9 +12,7 @@ constexpr std::size_t k_commit_min = 7; // the shortest id that git prints
 
 /// A dev build's local segment is its commit: its order says nothing about time.
 bool is_commit(const std::string& local) {
-  return local.size() >= k_commit_min && std::all_of(local.begin(), local.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return local.size() >= k_commit_min && std::all_of(local.begin(), local.end(), ascii::is_lower_hex);
 }
 
 std::string why(const dist::Version& previous, const dist::Version& next) {

@@ -1,5 +1,6 @@
 #include "wheel/edit.hpp"
 
+#include "base/ascii.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "dist/resolver_fields.hpp"
@@ -55,8 +56,7 @@ MetadataLines lines_of(const std::string& metadata) {
 }
 
 bool is_field_name(std::string_view name) {
-  return !name.empty() &&
-         std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-'; });
+  return !name.empty() && std::ranges::all_of(name, [](char c) { return ascii::is_letter(c) || c == '-'; });
 }
 
 Result<void> check_field(const std::string& name) {

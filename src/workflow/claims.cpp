@@ -1,5 +1,6 @@
 #include "workflow/claims.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -11,9 +12,7 @@ namespace quarry::workflow {
 namespace {
 using Verb = Claim::Verb;
 
-bool in_word(char c) {
-  return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool in_word(char c) { return c == '_' || c == '-' || ascii::is_alnum(c); }
 
 std::optional<Verb> verb_of(std::string_view word) {
   static constexpr std::array<std::pair<std::string_view, Verb>, 40> k_verbs = {{
@@ -144,7 +143,7 @@ std::string_view without_scope(std::string_view statement) {
   bool is_word =
       !scope.empty() &&
       std::all_of(scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(std::min(bracket, scope.size())),
-                  [](char c) { return c >= 'a' && c <= 'z'; });
+                  ascii::is_lower);
   return is_word && (bracket == scope.npos || scope.ends_with(')')) ? statement.substr(end + 2) : statement;
 }
 
@@ -217,7 +216,7 @@ struct Paragraph {
 /// A line that goes on in the next one, as in commit messages: the next begins like the middle of a sentence.
 bool goes_on(std::string_view line, std::string_view next) {
   if (line.empty() || next.empty() || line.ends_with('.') || line.ends_with(':') || line.ends_with(';')) return false;
-  return (next[0] >= 'a' && next[0] <= 'z') || next[0] == '`' || next[0] == '(';
+  return ascii::is_lower(next[0]) || next[0] == '`' || next[0] == '(';
 }
 
 /// What a text says, without headings, quotations, code, comments and boxes that nobody ticked.

@@ -1,5 +1,6 @@
 #include "workflow/expression.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include <fmt/core.h>
 #include <utility>
@@ -8,9 +9,9 @@ namespace quarry::workflow {
 
 namespace {
 
-bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool in_name(char c) { return starts_name(c) || (c >= '0' && c <= '9') || c == '-'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool starts_name(char c) { return ascii::is_letter(c) || c == '_'; }
+bool in_name(char c) { return starts_name(c) || ascii::is_digit(c) || c == '-'; }
+using ascii::is_digit;
 
 Expression node(Expression::Kind kind, std::size_t offset) {
   Expression made;

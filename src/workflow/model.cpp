@@ -1,5 +1,6 @@
 #include "workflow/model.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "sys/machine.hpp"
 #include "sys/path.hpp"
@@ -165,7 +166,7 @@ void resolve_workflows(Repository& repository) {
 } // namespace
 
 bool same_name(std::string_view a, std::string_view b) {
-  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  auto lower = [](char c) { return ascii::is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 

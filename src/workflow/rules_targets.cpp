@@ -1,4 +1,5 @@
 // GPU targets: lists written down in several places, lists that no input reaches, families that do not reach a build.
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "sys/path.hpp"
 #include "workflow/rules.hpp"
@@ -31,8 +32,7 @@ bool is_build_file(const std::string& path) {
 std::size_t target_length(std::string_view text) {
   if (!text.starts_with("gfx")) return 0;
   std::size_t at = 3, digits = 0;
-  while (at < text.size() && ((text[at] >= '0' && text[at] <= '9') || (text[at] >= 'a' && text[at] <= 'f')))
-    ++at, ++digits;
+  while (at < text.size() && ascii::is_lower_hex(text[at])) ++at, ++digits;
   auto rest = text.substr(at);
   for (std::size_t i = 0; rest.starts_with('-') && i < rest.size(); ++i) {
     if (rest.substr(i).starts_with("-generic")) return at + i + std::string_view("-generic").size();
@@ -49,9 +49,7 @@ std::string constant_name(std::string_view line, std::size_t begin) {
   auto end = begin - 1;
   if (end > 0 && line[end] == '-' && line[end - 1] == ':') --end; // ${NAME:-gfx…}
   auto first = end;
-  auto in_name = [](char c) {
-    return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  };
+  auto in_name = [](char c) { return c == '_' || ascii::is_alnum(c); };
   while (first > 0 && in_name(line[first - 1])) --first;
   return std::string(line.substr(first, end - first));
 }

@@ -1,5 +1,6 @@
 #include "workflow/values.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <map>
@@ -220,7 +221,7 @@ std::string canonical(std::string_view text) {
       if (quoted)
         shown += c;
       else if (c != ' ' && c != '\t' && c != '\n')
-        shown += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        shown += ascii::is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
     }
     shown += "}}";
   }
