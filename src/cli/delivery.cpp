@@ -2,28 +2,19 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "cli/dry_run.hpp"
 #include "cli/history.hpp"
 #include "cli/records.hpp"
 #include "cli/version.hpp"
-#include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace quarry::cli {
 
 namespace {
 
-constexpr std::uint64_t k_rules_bytes_max = 1u << 20;
-
-Result<publish::DistributionRules> load_rules(Context& context, const std::string& named) {
-  bool is_word = named.find_first_of("/.") == named.npos;
-  auto shipped = is_word ? context.resources.read("data/distributions/" + named + ".toml") : std::nullopt;
-  if (shipped) return publish::parse_distribution_rules(*shipped, named);
-  TRY(auto text, sys::read_file(named, k_rules_bytes_max), "while reading the distributions");
-  return publish::parse_distribution_rules(text, named);
+release::Means means_of(const Context& context) {
+  return {std::max(4u, context.jobs), temporary_of(context), fmt::format("quarry {}", program_version())};
 }
 
 } // namespace
@@ -50,7 +41,7 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments,
     return fail(ErrorKind::invalid_argument, "O010", "--prefix is empty: packages do not go to the root of a bucket",
                 "name a directory, such as `--prefix v2/{family}`, or omit it for that of the channel");
   if (to.prefix.empty()) {
-    TRY(auto rules, load_rules(context, arguments.get("--distributions")));
+    TRY(auto rules, publish::find_distribution_rules(context.resources, arguments.get("--distributions")));
     // All channels of `stable-{family}` go where `stable` goes.
     auto plain = text::replace_all(channel, "-{family}", "");
     TRY(to.prefix, rules.prefix_of(text::replace_all(plain, "-{platform}", "")));
@@ -78,53 +69,12 @@ Result<Destination> promotion_destination(Context& context, const Arguments& arg
 
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options) {
-  Delivery done;
-  bool looked = true;
-  TRY(done.sets, publish::plan_distribution(sets, to.prefix));
-  for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
-  if (options.dry_run) {
-    auto checked = check_delivery(context, to, sets);
-    if (!checked && !could_not_look(checked.error())) return fail(std::move(checked).error());
-    looked = checked.has_value();
-    if (!looked)
-      done.receipt.notes.push_back(
-          not_looked(to.locator, checked.error(), "which names are there with other bytes or in its base index"));
-  } else {
-    publish::DistributeOptions copying{options.when, std::max(4u, context.jobs), to.hash_bytes};
-    for (const auto& [directory, history] : *to.found) copying.histories.push_back(history);
-    copying.who = options.who, copying.why = options.why, copying.tool = fmt::format("quarry {}", program_version());
-    TRY(done.receipt, publish::distribute(source, *to.store, done.sets, copying));
-  }
-  for (const auto& [directory, history] : *to.found) {
-    done.receipt.notes.insert(done.receipt.notes.end(), history.notes.begin(), history.notes.end());
-    done.histories.push_back(history);
-  }
-  std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
-  for (const auto& directory : directories) {
-    auto root = options.public_url.of(*to.store, directory) + "/";
-    if (!looked) {
-      done.urls.push_back(std::move(root));
-      continue;
-    }
-    TRY(auto at, pages::addresses_of(*to.store, options.public_url, directory));
-    if (!at.find_links.empty()) done.find_links.push_back(root + "index.html");
-    done.urls.push_back(std::move(root));
-    if (!at.merged_url.empty()) done.merged.push_back(std::move(at.merged_url));
-  }
-  return done;
+  return release::deliver({source, to, sets}, means_of(context), options);
 }
 
 Result<void> check_delivery(const Context& context, const Destination& to,
                             const std::vector<registry::SealedSet>& sets) {
-  TRY(auto planned, publish::plan_distribution(sets, to.prefix));
-  publish::HistoryOptions options;
-  options.transfers = std::max(4u, context.jobs);
-  options.temporary = temporary_of(context);
-  options.let_go = to.let_go;
-  options.hash_bytes = to.hash_bytes;
-  TRY(auto histories, publish::check_distribution(*to.store, planned, options));
-  for (auto& history : histories) to.found->insert_or_assign(history.directory, std::move(history));
-  return {};
+  return release::check_delivery(to, sets, means_of(context));
 }
 
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {

@@ -3,14 +3,14 @@
 #include "base/json.hpp"
 #include "cli/command.hpp"
 #include "promote/promote.hpp"
-#include "publish/distribute.hpp"
-#include "release/delivery.hpp"
+#include "release/deliver.hpp"
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace quarry::cli {
 
+using release::Delivery;
 using release::Destination;
 /// `--distributions FILE`
 Flag distributions_flag();
@@ -21,20 +21,10 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments,
 /// a pattern such as `stable-{family}` its caller knows the channels.
 Result<Destination> promotion_destination(Context& context, const Arguments& arguments, store::ObjectStore& source);
 
-struct Delivery {
-  std::vector<publish::Distributed> sets;
-  publish::DistributeReceipt receipt;
-  std::vector<publish::HistoryPlan> histories; ///< what was taken over of other tools, or would be
-  std::vector<std::string> urls;               ///< of the repositories
-  std::vector<std::string> find_links;         ///< of their pages of links, where nothing answers under `urls`
-  std::vector<std::string> merged;             ///< of their merged indexes
-};
-/// Copies, or with `options.dry_run` looks whether it could; then a target that does not let this user look is a note
-/// (P072) instead of an error.
+/// release::deliver() with what this process has.
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options);
-/// What would stop the copy, for before the channel moves; what it would take over of other tools goes to `to.found`.
-/// Reads no package of ours.
+/// release::check_delivery() with what this process has.
 Result<void> check_delivery(const Context& context, const Destination& to,
                             const std::vector<registry::SealedSet>& sets);
 

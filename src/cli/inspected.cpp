@@ -36,7 +36,7 @@ Result<Tables> load_tables(const Context& context) {
   Tables tables;
   TRY(tables.manylinux, dist::parse_manylinux({context.resources.read(k_manylinux).value_or(""), k_manylinux}));
   TRY(tables.musllinux, dist::parse_musllinux({context.resources.read(k_musllinux).value_or(""), k_musllinux}));
-  TRY(tables.windows, inspect::parse_windows_libraries(context.resources.read(k_windows).value_or(""), k_windows));
+  TRY(tables.windows, inspect::parse_windows_libraries({context.resources.read(k_windows).value_or(""), k_windows}));
   return tables;
 }
 

@@ -3,8 +3,8 @@
 #include "cli/table.hpp"
 
 #include "base/text.hpp"
-#include "promote/guard.hpp"
-#include "promote/plan.hpp"
+#include "gate/shipped.hpp"
+#include "promote/policy_choice.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -15,40 +15,12 @@ namespace quarry::cli {
 
 namespace {
 
-constexpr std::uint64_t k_policy_bytes_max = 1u << 20; // the largest matrix known needs 20 kB
-
-std::vector<std::string> shipped_policies(const Context& context) {
-  std::vector<std::string> names;
-  for (auto name : context.resources.list("data/policies/"))
-    if (name.ends_with(".toml")) {
-      name = name.substr(name.rfind('/') + 1);
-      names.push_back(name.substr(0, name.size() - 5));
-    }
-  return names;
-}
-
-std::optional<std::string> shipped_policy(const Context& context, const std::string& named) {
-  auto stem = named.substr(named.rfind('/') + 1);
-  if (stem.ends_with(".toml")) stem.resize(stem.size() - 5);
-  if (named != stem && named != "policies/" + stem + ".toml" && named != "data/policies/" + stem + ".toml")
-    return std::nullopt;
-  return context.resources.read("data/policies/" + stem + ".toml");
-}
+constexpr std::uint64_t k_expectation_bytes_max = 1u << 20; // the largest matrix known needs 20 kB
 
 } // namespace
 
 Result<gate::Policy> load_policy(Context& context, const std::string& named) {
-  // A bare word is a shipped policy even where a file has that name (the repository has a program called demo).
-  bool is_word = named.find_first_of("/.") == named.npos;
-  auto shipped = shipped_policy(context, named);
-  if (is_word && shipped) return gate::parse_policy(*shipped, named);
-  if (sys::exists(named) && !sys::is_directory(named)) {
-    TRY(auto text, sys::read_file(named, k_policy_bytes_max));
-    return gate::parse_policy(text, named);
-  }
-  if (shipped) return gate::parse_policy(*shipped, named);
-  return fail(ErrorKind::not_found, "G007", fmt::format("there is no policy {}", named),
-              fmt::format("name a file, or one of {}", text::join(shipped_policies(context), ", ")));
+  return gate::find_policy(context.resources, named);
 }
 
 Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectReader& store,
@@ -59,14 +31,9 @@ Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, st
 
 Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectReader& store,
                                 const std::optional<registry::Channel>& now) {
-  if (!arguments.has("--policy") && now && !now->record.guard.policy.empty()) {
-    TRY(auto bound, promote::stored_policy(store, now->record.guard.policy),
-        "which protects channel " + now->record.name);
-    return bound;
-  }
-  TRY(auto policy, load_policy(context, arguments.get("--policy")));
-  if (now) TRY_DO(promote::check_policy(now->record, policy));
-  return policy;
+  auto named = arguments.get("--policy");
+  return promote::policy_to_judge_by(context.resources, store, now,
+                                     {named, arguments.has("--policy") ? promote::Said::yes : promote::Said::no});
 }
 
 Flag expect_flag() {
@@ -78,7 +45,7 @@ Flag expect_flag() {
 Result<release::Source> source_of(const Arguments& arguments, store::ObjectReader& store) {
   TRY(auto source, release::resolve(store, arguments.list("--from")));
   if (auto file = arguments.find("--expect")) {
-    TRY(auto text, sys::read_file(*file, k_policy_bytes_max), "while reading what is expected");
+    TRY(auto text, sys::read_file(*file, k_expectation_bytes_max), "while reading what is expected");
     TRY(auto expectation, gate::parse_expectation({*file, std::move(text)}));
     source.expectations.push_back(std::move(expectation));
   }

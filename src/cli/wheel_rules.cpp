@@ -14,7 +14,7 @@ constexpr const char* k_windows_paths = "data/windows-paths.toml";
 } // namespace
 
 Result<inspect::WindowsPaths> load_windows_paths(const Context& context) {
-  return inspect::parse_windows_paths(context.resources.read(k_windows_paths).value_or(""), k_windows_paths);
+  return inspect::parse_windows_paths({context.resources.read(k_windows_paths).value_or(""), k_windows_paths});
 }
 
 Findings findings_of_wheels(const std::vector<InspectedWheel>& wheels, const Tables& tables, const WheelRules& rules) {

@@ -11,10 +11,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Policy policy_of(const std::string& entries) {
-  auto policy = parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"1d\"\n[[require]]\nplatforms = "
-                             "[\"*\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"s\"]\n" +
-                                 entries,
-                             "p.toml");
+  auto policy = parse_policy({"schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"1d\"\n[[require]]\nplatforms = "
+                              "[\"*\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"s\"]\n" +
+                                  entries,
+                              "p.toml"});
   EXPECT_TRUE(policy) << render(policy.error());
   return *policy;
 }
@@ -54,7 +54,7 @@ TEST(Agreement, SaysWhereTheyHaveDriftedApart) {
 
 TEST(Agreement, TheShippedPolicyOfFebruaryKnowsItsFamilies) {
   auto read = [](const std::string& name) { return *sys::read_file(std::string(QUARRY_SOURCE_DIR) + "/data/" + name); };
-  auto policy = parse_policy(read("policies/incumbent-feb.toml"), "incumbent-feb");
+  auto policy = parse_policy({read("policies/incumbent-feb.toml"), "incumbent-feb"});
   auto table = matrix::parse_families({read("families/therock-2026-02.toml"), "therock-2026-02"});
   ASSERT_TRUE(policy && table);
   EXPECT_EQ(render(compare_with_families(*policy, *table)), "");

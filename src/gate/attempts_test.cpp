@@ -347,7 +347,7 @@ TEST(PolicyOfMachines, SurvivesItsCanonicalForm) {
                                "[[signer]]\nname = \"ci\"\nkey = \"11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\"\n"
                                "signs = [\"evidence\"]\n[[machine]]\nname = \"gpu-9\"\nreason = \"fans\"\n"
                                "until = \"2026-12-01\"\n[attempts]\nqueue_limit = \"2h\"\nrun_limit = \"3h\"\n");
-  auto again = parse_stored_policy(canonical_json(policy), "stored");
+  auto again = parse_stored_policy({canonical_json(policy), "stored"});
   ASSERT_TRUE(again) << render(again.error());
   EXPECT_EQ(again->digest, policy.digest);
   EXPECT_EQ(again->machines.at(0).name, "gpu-9");
@@ -370,14 +370,14 @@ TEST(PolicyOfMachines, RefusesWhatMeansNothing) {
         "[attempts]\nqueue_limit = \"0m\"\n", "[attempts]\nlimit = \"1h\"\n", "backend = \"tpu\"\n",
         "[[suite]]\nname = \"smoke\"\nmin_passed = 2\nreported = \"accept\"\n",
         "[[suite]]\nname = \"smoke\"\ngpu = true\nreported = \"accept\"\n"}) {
-    auto policy = parse_policy(head + wrong, "p.toml");
+    auto policy = parse_policy({head + wrong, "p.toml"});
     ASSERT_FALSE(policy) << wrong;
     EXPECT_EQ(policy.error().code, "G002") << wrong;
     EXPECT_THAT(policy.error().message, StartsWith("p.toml:"));
   }
   auto family = head;
   family.replace(family.find("[\"*\"]"), 5, "[\"gfx94X-*\"]");
-  EXPECT_FALSE(parse_policy(family + "backend = \"cpu\"\n", "p.toml"));
+  EXPECT_FALSE(parse_policy({family + "backend = \"cpu\"\n", "p.toml"}));
 }
 
 } // namespace

@@ -189,15 +189,15 @@ TEST_F(DerivedSets, ACandidateThatIsAPartStandsOnTheEvidenceOfTheWhole) {
 
 TEST(DerivedPolicy, SaysWhatTheReleaseMustPassItself) {
   auto policy = accepting();
-  EXPECT_EQ(parse_stored_policy(canonical_json(policy), "p").value().derived_suites, policy.derived_suites);
+  EXPECT_EQ(parse_stored_policy({canonical_json(policy), "p"}).value().derived_suites, policy.derived_suites);
   EXPECT_EQ(canonical_json(accepting("derived = \"refuse\"\n")), canonical_json(accepting("")));
   const std::string rest =
       "[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"a\"]\n";
   for (const auto* wrong :
        {"derived = \"accept\"\n", "derived_suites = [\"smoke\"]\n", "derived = \"yes\"\n",
         "derived = \"accept\"\nderived_suites = []\n", "derived = \"accept\"\nderived_suites = [\"*\"]\n"}) {
-    auto parsed =
-        parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"1d\"\n" + std::string(wrong) + rest, "p");
+    auto parsed = parse_policy(
+        {"schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"1d\"\n" + std::string(wrong) + rest, "p"});
     ASSERT_FALSE(parsed) << wrong;
     EXPECT_EQ(parsed.error().code, "G002") << wrong;
   }

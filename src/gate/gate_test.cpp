@@ -454,10 +454,10 @@ TEST(Gate, WheelsForParticularPythonsNeedEachOfThem) {
 
 TEST(Gate, AWheelThatNoRuleCoversIsACellOfItsOwn) {
   auto only_312 =
-      parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\"ann\"]\n"
-                   "[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"3.12\"]\nsuites = "
-                   "[\"rocm-sdk\"]\n",
-                   "p.toml");
+      parse_policy({"schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\"ann\"]\n"
+                    "[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"3.12\"]\nsuites = "
+                    "[\"rocm-sdk\"]\n",
+                    "p.toml"});
   ASSERT_TRUE(only_312) << render(only_312.error());
   Subject subject;
   subject.digest = digest_of_all('b');
@@ -480,9 +480,9 @@ TEST(Gate, AWheelThatNoRuleCoversIsACellOfItsOwn) {
 }
 
 TEST(Gate, ASetThatLostItsFamilyIsHeld) {
-  auto any = parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\n[[require]]\nplatforms = "
-                          "[\"*\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"rocm-sdk\"]\n",
-                          "p.toml");
+  auto any = parse_policy({"schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\n[[require]]\nplatforms = "
+                           "[\"*\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"rocm-sdk\"]\n",
+                           "p.toml"});
   ASSERT_TRUE(any) << render(any.error());
   auto subject = a_set({});
   auto evidence = passed(subject, "");
@@ -529,10 +529,10 @@ TEST(Gate, WhatTheTargetHasOfTheReleaseIsNotMissing) {
 
 TEST(Gate, AnExpectedPythonNeedsAWheelOfEachProjectThatHasSome) {
   auto any =
-      parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\n[expect]\nplatforms = [\"linux\"]\n"
-                   "pythons = [\"3.12\", \"3.13\"]\n[[require]]\nplatforms = [\"*\"]\nfamilies = [\"*\"]\npythons = "
-                   "[\"*\"]\nsuites = [\"s\"]\n",
-                   "p.toml");
+      parse_policy({"schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\n[expect]\nplatforms = [\"linux\"]\n"
+                    "pythons = [\"3.12\", \"3.13\"]\n[[require]]\nplatforms = [\"*\"]\nfamilies = [\"*\"]\npythons = "
+                    "[\"*\"]\nsuites = [\"s\"]\n",
+                    "p.toml"});
   ASSERT_TRUE(any) << render(any.error());
   Subject subject;
   subject.digest = digest_of_all('b');
@@ -632,7 +632,7 @@ TEST_P(IncumbentTable, IsExpressed) {
   const auto& row = GetParam();
   auto text = sys::read_file(QUARRY_SOURCE_DIR "/data/policies/incumbent-feb.toml");
   ASSERT_TRUE(text);
-  auto shipped = parse_policy(*text, "incumbent-feb.toml");
+  auto shipped = parse_policy({*text, "incumbent-feb.toml"});
   ASSERT_TRUE(shipped);
   auto set = a_set({row.family});
   std::vector<Subject> sealed;

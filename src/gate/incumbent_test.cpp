@@ -107,7 +107,7 @@ bool by_our_policy(const Policy& policy, const IncumbentQuestion& q) {
 TEST(IncumbentPolicy, AgreesOnAll192InputsButWhereItSaysWhyNot) {
   auto text = sys::read_file(QUARRY_SOURCE_DIR "/data/policies/incumbent-feb.toml");
   ASSERT_TRUE(text);
-  auto policy = parse_policy(*text, "incumbent-feb.toml");
+  auto policy = parse_policy({*text, "incumbent-feb.toml"});
   ASSERT_TRUE(policy);
   std::size_t differ = 0;
   for (const auto& q : all_questions()) {

@@ -1,5 +1,6 @@
 #include "gate/policy.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "digest/ed25519.hpp"
@@ -26,8 +27,7 @@ constexpr const char* k_hint = "docs/formats/policy.md lists every key of a poli
 
 bool is_pattern(std::string_view value) {
   return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.' || c == '*';
+    return ascii::is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '*';
   });
 }
 
@@ -338,8 +338,9 @@ std::vector<std::string> Openly::words() const {
   return words;
 }
 
-Result<Policy> parse_policy(std::string_view text, const std::string& file) {
-  TRY(auto root, TomlTable::parse(text, file, "G001", "G002", k_hint));
+Result<Policy> parse_policy(NamedText named) {
+  const std::string file(named.name);
+  TRY(auto root, TomlTable::parse(named.text, file, "G001", "G002", k_hint));
   return read_policy(std::move(root), file);
 }
 
@@ -351,7 +352,9 @@ Result<Expectation> parse_expectation(const ExpectationFile& file) {
   return expectation;
 }
 
-Result<Policy> parse_stored_policy(std::string_view json, const std::string& name) {
+Result<Policy> parse_stored_policy(NamedText named) {
+  const auto json = named.text;
+  const std::string name(named.name);
   TRY(auto root, TomlTable::of_json(json, name, "G002", k_hint));
   TRY(auto policy, read_policy(std::move(root), name));
   if (canonical_json(policy) == json) return policy;

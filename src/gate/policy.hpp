@@ -1,6 +1,7 @@
 #pragma once
 // A promotion policy: which suites must have passed on which cells, how old a result may be, and how skipped, flaky and
 // expected results count (docs/formats/policy.md). A reviewed TOML file; a plain value once it is parsed.
+#include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include <cstdint>
@@ -124,7 +125,7 @@ struct Policy {
 
 /// Fails with invalid_argument G001 (not TOML) or G002 (`file:line: key: what is wrong`): an unknown key, a wrong type,
 /// an unknown value, or a policy that requires nothing. Unknown input is never ignored: a typo must not open a gate.
-Result<Policy> parse_policy(std::string_view text, const std::string& file);
+Result<Policy> parse_policy(NamedText named);
 
 /// Returns the policy as canonical JSON (docs/formats/policy.md), as `policies/{digest}.json` of a store has it. The
 /// keys of the first version are written with their defaults. A key that came later is written only where it differs
@@ -133,7 +134,7 @@ Result<Policy> parse_policy(std::string_view text, const std::string& file);
 std::string canonical_json(const Policy& policy);
 /// Reads canonical JSON. `name` is what messages call it, such as its key. Fails with invalid_argument G002, also if
 /// canonical_json() of the result would give other bytes: a policy that guards a channel must be read completely.
-Result<Policy> parse_stored_policy(std::string_view json, const std::string& name);
+Result<Policy> parse_stored_policy(NamedText named);
 
 /// What a file of `--expect` adds to every policy: TOML with the keys of [expect].
 struct ExpectationFile {

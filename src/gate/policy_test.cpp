@@ -17,7 +17,7 @@ constexpr const char* k_require =
 constexpr std::int64_t k_day_us = 86'400'000'000;
 
 TEST(Policy, EveryKeyIsRead) {
-  auto policy = parse_policy(R"(schema = "quarry.policy/1"
+  auto policy = parse_policy({R"(schema = "quarry.policy/1"
 name = "full"
 mode = "report_only"
 max_age = "36h"
@@ -44,7 +44,7 @@ counts_as = "waive"
 reason = "driver bug"
 until = "2026-12-15"
 )",
-                             "p.toml");
+                              "p.toml"});
   ASSERT_TRUE(policy) << render(policy.error());
   EXPECT_EQ(policy->mode, Mode::report_only);
   EXPECT_EQ(policy->max_age_us, k_day_us * 3 / 2);
@@ -65,7 +65,7 @@ until = "2026-12-15"
 }
 
 TEST(Policy, DefaultsAreTheSafeOnes) {
-  auto policy = parse_policy(std::string(k_head) + k_require, "p.toml");
+  auto policy = parse_policy({std::string(k_head) + k_require, "p.toml"});
   ASSERT_TRUE(policy) << render(policy.error());
   EXPECT_EQ(policy->mode, Mode::enforce);
   EXPECT_EQ(policy->no_runner, NoRunner::held);
@@ -85,7 +85,7 @@ class BadPolicy : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadPolicy, IsRefusedAtItsLine) {
   auto policy =
-      parse_policy(std::string(k_head) + GetParam().text + (GetParam().with_require ? k_require : ""), "p.toml");
+      parse_policy({std::string(k_head) + GetParam().text + (GetParam().with_require ? k_require : ""), "p.toml"});
   ASSERT_FALSE(policy);
   EXPECT_EQ(policy.error().code, "G002");
   EXPECT_EQ(policy.error().kind, ErrorKind::invalid_argument);
@@ -137,18 +137,18 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Policy, HeadIsChecked) {
   auto empty_name = parse_policy(
-      std::string("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\" \"]\n") + k_require,
-      "p.toml");
+      {std::string("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\" \"]\n") + k_require,
+       "p.toml"});
   ASSERT_FALSE(empty_name);
   EXPECT_THAT(empty_name.error().message, HasSubstr("approvers: holds an empty name"));
-  auto later = parse_policy(std::string("schema = \"quarry.policy/2\"\nname = \"p\"\nmax_age = \"14d\"\n") + k_require,
-                            "p.toml");
+  auto later = parse_policy(
+      {std::string("schema = \"quarry.policy/2\"\nname = \"p\"\nmax_age = \"14d\"\n") + k_require, "p.toml"});
   ASSERT_FALSE(later);
   EXPECT_THAT(later.error().message, HasSubstr("\"quarry.policy/2\" is not one of"));
-  auto no_age = parse_policy(std::string("schema = \"quarry.policy/1\"\nname = \"p\"\n") + k_require, "p.toml");
+  auto no_age = parse_policy({std::string("schema = \"quarry.policy/1\"\nname = \"p\"\n") + k_require, "p.toml"});
   ASSERT_FALSE(no_age);
   EXPECT_THAT(no_age.error().message, HasSubstr("max_age: is missing"));
-  auto broken = parse_policy("schema = \n", "p.toml");
+  auto broken = parse_policy({"schema = \n", "p.toml"});
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, "G001");
   EXPECT_THAT(broken.error().message, StartsWith("p.toml:1:"));
@@ -158,7 +158,7 @@ TEST(Policy, ShippedOnesAreSound) {
   for (const char* name : {"default", "demo", "incumbent-feb"}) {
     auto text = sys::read_file(std::string(QUARRY_SOURCE_DIR "/data/policies/") + name + ".toml");
     ASSERT_TRUE(text);
-    auto policy = parse_policy(*text, name);
+    auto policy = parse_policy({*text, name});
     ASSERT_TRUE(policy) << render(policy.error());
     EXPECT_EQ(policy->name, name);
     EXPECT_EQ(policy->no_runner, NoRunner::held);
@@ -192,10 +192,10 @@ TEST(Policy, TheStoredFormSaysTheSame) {
                      "frameworks = [\"torch\"]\nmax_age = \"90m\"\n[[family]]\nfamilies = [\"gfx1151\"]\nstate = "
                      "\"expected_failure\"\nreason = \"driver\"\nuntil = \"2026-12-15\"\n";
   for (const auto& text : {std::string(k_head) + k_require, full}) {
-    auto policy = parse_policy(text, "p.toml");
+    auto policy = parse_policy({text, "p.toml"});
     ASSERT_TRUE(policy) << render(policy.error());
     auto stored = canonical_json(*policy);
-    auto again = parse_stored_policy(stored, "policies/x.json");
+    auto again = parse_stored_policy({stored, "policies/x.json"});
     ASSERT_TRUE(again) << render(again.error());
     EXPECT_EQ(canonical_json(*again), stored);
     EXPECT_EQ(again->digest, policy->digest);
@@ -205,7 +205,7 @@ TEST(Policy, TheStoredFormSaysTheSame) {
 }
 
 TEST(Policy, CommentsDoNotCountAndEveryRuleDoes) {
-  auto digest = [](const std::string& text) { return parse_policy(text, "p.toml")->digest; };
+  auto digest = [](const std::string& text) { return parse_policy({text, "p.toml"})->digest; };
   auto plain = digest(std::string(k_head) + k_require);
   EXPECT_EQ(digest("# why\n" + std::string(k_head) + "mode = \"enforce\"\n" + k_require), plain);
   for (const char* more :
@@ -214,21 +214,21 @@ TEST(Policy, CommentsDoNotCountAndEveryRuleDoes) {
 }
 
 TEST(Policy, AStoredPolicyIsReadWholeOrNotAtAll) {
-  auto stored = canonical_json(*parse_policy(std::string(k_head) + k_require, "p.toml"));
+  auto stored = canonical_json(*parse_policy({std::string(k_head) + k_require, "p.toml"}));
   for (const auto& bad : {"{\"zz\":\"1\"," + stored.substr(1), stored + " ", stored.substr(0, stored.size() - 1),
                           std::string("{\"schema\":\"quarry.policy/1\"}")})
-    EXPECT_FALSE(parse_stored_policy(bad, "policies/x.json")) << bad;
+    EXPECT_FALSE(parse_stored_policy({bad, "policies/x.json"})) << bad;
 }
 
 TEST(Policy, EmptyExtrasAreNamedInFull) {
   auto read = [](const std::string& names) {
-    return parse_policy(std::string(k_head) + "empty_extras = " + names + "\n" + k_require, "p.toml");
+    return parse_policy({std::string(k_head) + "empty_extras = " + names + "\n" + k_require, "p.toml"});
   };
   auto good = read("[\"rocm[Libraries_gfx1153]\", \"ROCm[devel]\"]");
   ASSERT_TRUE(good) << render(good.error());
   EXPECT_EQ(good->empty_extras, (std::vector<EmptyExtra>{{"rocm", "devel"}, {"rocm", "libraries-gfx1153"}}));
-  EXPECT_EQ(parse_stored_policy(canonical_json(*good), "x")->digest, good->digest);
-  EXPECT_NE(good->digest, parse_policy(std::string(k_head) + k_require, "p.toml")->digest);
+  EXPECT_EQ(parse_stored_policy({canonical_json(*good), "x"})->digest, good->digest);
+  EXPECT_NE(good->digest, parse_policy({std::string(k_head) + k_require, "p.toml"})->digest);
   for (const char* bad : {"[\"rocm\"]", "[\"rocm[a,b]\"]", "[\"rocm[libraries-*]\"]", "[\"rocm[a]==1\"]",
                           "[\"rocm[a]; python_version > '3'\"]", "[\"rocm[a]\", \"ROCM[A]\"]", "[\"\"]"})
     EXPECT_FALSE(read(bad)) << bad;
@@ -236,13 +236,13 @@ TEST(Policy, EmptyExtrasAreNamedInFull) {
 
 TEST(Policy, AnExpectationNamesWhatItExpects) {
   auto read = [](const std::string& expect) {
-    return parse_policy(std::string(k_head) + "[expect]\n" + expect + k_require, "p.toml");
+    return parse_policy({std::string(k_head) + "[expect]\n" + expect + k_require, "p.toml"});
   };
   auto good =
       read("platforms = [\"linux\"]\nfamilies = [\"gfx94X-dcgpu\"]\npythons = [\"3.12\"]\nprojects = [\"rocm\"]\n");
   ASSERT_TRUE(good) << render(good.error());
   EXPECT_THAT(good->expectation.families, ElementsAre("gfx94X-dcgpu"));
-  EXPECT_EQ(parse_stored_policy(canonical_json(*good), "x")->digest, good->digest);
+  EXPECT_EQ(parse_stored_policy({canonical_json(*good), "x"})->digest, good->digest);
   for (const char* bad :
        {"platforms = [\"linux\"]\n", "projects = [\"rocm\"]\n", "platforms = [\"*\"]\nprojects = [\"rocm\"]\n",
         "platforms = [\"linux\"]\nfamilies = [\"gfx*\"]\n", "platforms = [\"linux\"]\npythons = [\"*\"]\n",

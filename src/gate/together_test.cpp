@@ -206,7 +206,7 @@ TEST(SuiteRule, AnAnnouncedFailureNeedsWhatAPassNeeds) {
 TEST(SuiteRule, IsPartOfThePolicysDigestAndReadAgain) {
   auto policy = policy_with("waiver_requester = \"another\"\n[[suite]]\nname = \"smoke\"\ngpu = true\nmin_passed = 2");
   EXPECT_NE(policy.digest, policy_with("").digest);
-  auto stored = parse_stored_policy(canonical_json(policy), "policies/x.json");
+  auto stored = parse_stored_policy({canonical_json(policy), "policies/x.json"});
   ASSERT_TRUE(stored) << render(stored.error());
   EXPECT_EQ(stored->digest, policy.digest);
   EXPECT_TRUE(stored->suites.at(0).gpu);
@@ -221,7 +221,7 @@ TEST(SuiteRule, OneWithoutAConditionIsRefused) {
        {"name = \"s\"\n", "name = \"s\"\nmin_passed = 0\n", "name = \"s*\"\ngpu = true\n",
         "name = \"s\"\ndigest = [\"abc\"]\n", "name = \"s\"\ngpu = true\ndigest = []\n",
         "name = \"typo\"\ngpu = true\n", "name = \"s\"\ngpu = true\n[[suite]]\nname = \"s\"\ngpu = true\n"}) {
-    auto refused = parse_policy(head + rule, "p.toml");
+    auto refused = parse_policy({head + rule, "p.toml"});
     ASSERT_FALSE(refused) << rule;
     EXPECT_EQ(refused.error().code, "G002");
   }

@@ -71,7 +71,7 @@ std::map<std::string, PageFile> earlier_files(const std::string& output,
     auto text =
         sys::read_file(path::join(output, "simple-json/" + file.project + "/index.html"), k_json_page_bytes_max);
     if (!text) continue;
-    auto page = read_json_page(*text, file.project);
+    auto page = read_json_page({*text, file.project});
     if (!page) continue;
     for (auto& known : page->files) earlier[known.filename] = std::move(known);
   }

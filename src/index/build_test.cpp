@@ -118,7 +118,7 @@ TEST_F(Build, WritesPagesSidecarsAndNothingElse) {
                                      "simple/demo-pkg/index.html", "simple/index.html"));
   EXPECT_THAT(text("w/simple/demo-pkg/index.html"),
               HasSubstr("href=\"../../demo_pkg-1.0%2Blocal.1-py3-none-any.whl#sha256="));
-  auto page = read_json_page(text("w/simple-json/demo-meta/index.html"), "page").value();
+  auto page = read_json_page({text("w/simple-json/demo-meta/index.html"), "page"}).value();
   EXPECT_EQ(page.files.at(0).requires_python, ">=3.9");
   EXPECT_EQ(page.files.at(0).upload_time, "2026-11-21T09:30:00.000000Z");
   auto report = check("w");
@@ -158,7 +158,7 @@ TEST_F(Build, KeepsTimesAndYanksOfUnchangedFilesAlone) {
   ASSERT_TRUE(sys::write_file(at("w/simple-json/a/index.html"), json));
   wheel_in(at("w"), "a", "2", "", "x = 2\n");
   build("w", "", k_now + 1'000'000);
-  auto page = read_html_page(text("w/simple/a/index.html"), "page").value();
+  auto page = read_html_page({text("w/simple/a/index.html"), "page"}).value();
   EXPECT_EQ(page.files.at(0).yank_reason, "broken");
   EXPECT_EQ(page.files.at(0).upload_time, "2026-11-21T09:30:00.000000Z");
   EXPECT_FALSE(page.files.at(1).yanked);
@@ -292,7 +292,7 @@ TEST_F(Check, LinkElsewhereIsANote) {
   EXPECT_THAT(report.findings, Contains(Field(&Finding::code, "I010")));
 }
 TEST_F(Check, NoHash) {
-  auto page = read_html_page(text("w/simple/a/index.html"), "p").value();
+  auto page = read_html_page({text("w/simple/a/index.html"), "p"}).value();
   edit("w/simple/a/index.html", "#sha256=" + page.files.at(0).hashes.at(0).second, "");
   expect("I011", 1);
 }

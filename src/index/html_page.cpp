@@ -1,3 +1,4 @@
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "index/pages.hpp"
 #include "index/read_page.hpp"
@@ -12,7 +13,7 @@ namespace quarry::index {
 namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+using ascii::is_letter;
 
 void append_utf8(std::string& out, std::uint32_t code) {
   if (code == 0 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD; // as HTML's tokenizer does
@@ -35,7 +36,7 @@ std::optional<std::uint32_t> numeric_reference(std::string_view body) {
   if (digits.empty() || digits.size() > 7) return std::nullopt;
   std::uint32_t value = 0;
   for (char c : digits) {
-    int digit = c >= '0' && c <= '9'          ? c - '0'
+    int digit = ascii::is_digit(c)            ? c - '0'
                 : hex && c >= 'a' && c <= 'f' ? c - 'a' + 10
                 : hex && c >= 'A' && c <= 'F' ? c - 'A' + 10
                                               : -1;
@@ -207,7 +208,8 @@ void take_meta(IndexPage& page, const Attributes& attributes) {
 
 } // namespace
 
-Result<IndexPage> read_html_page(std::string_view text, std::string_view what) {
+Result<IndexPage> read_html_page(NamedText named) {
+  const auto [text, what] = named;
   if (text.size() > k_page_bytes_max)
     return fail(ErrorKind::corrupt, "I020", fmt::format("{} is larger than {} MiB", what, k_page_bytes_max >> 20));
   if (!text::is_valid_utf8(text)) return fail(ErrorKind::corrupt, "I020", fmt::format("{} is not UTF-8", what));
@@ -243,8 +245,8 @@ std::string PageFile::url_name() const {
   return text::percent_decode(path.substr(path.rfind('/') + 1));
 }
 
-Result<IndexPage> read_page(std::string_view text, std::string_view what) {
-  return text::trim(text.substr(0, 64)).starts_with('{') ? read_json_page(text, what) : read_html_page(text, what);
+Result<IndexPage> read_page(NamedText named) {
+  return text::trim(named.text.substr(0, 64)).starts_with('{') ? read_json_page(named) : read_html_page(named);
 }
 
 } // namespace quarry::index

@@ -118,7 +118,8 @@ Result<void> read_root(const Json& root, std::string_view what, IndexPage& page)
 
 } // namespace
 
-Result<IndexPage> read_json_page(std::string_view text, std::string_view what) {
+Result<IndexPage> read_json_page(NamedText named) {
+  const auto [text, what] = named;
   if (text.size() > k_json_page_bytes_max)
     return error(what, fmt::format("is larger than {} MiB", k_json_page_bytes_max >> 20));
   auto parsed = json::parse(text, what);

@@ -32,7 +32,7 @@ constexpr std::string_view k_name_it = "name the directory that holds index.html
 
 std::set<std::string> names_on_listing(const std::string& html) {
   std::set<std::string> names;
-  auto page = read_html_page(html, "the listing");
+  auto page = read_html_page({html, "the listing"});
   if (!page) return names;
   for (const auto& link : page->files) {
     auto name = text::percent_decode(link.url.substr(0, link.url.find('?')));

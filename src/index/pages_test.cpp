@@ -123,18 +123,18 @@ TEST(Pages, AnSdistNeverOffersMetadata) {
 TEST(Pages, SayTheSameInBothForms) {
   auto pages = all_pages(sample(), {});
   for (const char* project : {"rocm", "rocm-sdk-core"}) {
-    auto html = read_html_page(page(pages, fmt::format("simple/{}/index.html", project)).bytes, "html").value();
-    auto json = read_json_page(page(pages, fmt::format("simple-json/{}/index.html", project)).bytes, "json").value();
+    auto html = read_html_page({page(pages, fmt::format("simple/{}/index.html", project)).bytes, "html"}).value();
+    auto json = read_json_page({page(pages, fmt::format("simple-json/{}/index.html", project)).bytes, "json"}).value();
     EXPECT_EQ(html.files, json.files);
     EXPECT_EQ(json.name, project);
     EXPECT_EQ(html.api_version, json.api_version);
     EXPECT_THAT(compare_pages(html, json, project), IsEmpty());
     EXPECT_TRUE(html.ours);
   }
-  auto flat = read_html_page(page(pages, "index.html").bytes, "flat").value();
+  auto flat = read_html_page({page(pages, "index.html").bytes, "flat"}).value();
   EXPECT_EQ(flat.files.size(), sample().size());
-  auto html_root = read_html_page(page(pages, "simple/index.html").bytes, "root").value();
-  auto json_root = read_json_page(page(pages, "simple-json/index.html").bytes, "root").value();
+  auto html_root = read_html_page({page(pages, "simple/index.html").bytes, "root"}).value();
+  auto json_root = read_json_page({page(pages, "simple-json/index.html").bytes, "root"}).value();
   EXPECT_THAT(json_root.projects, ElementsAre("rocm", "rocm-sdk-core"));
   EXPECT_EQ(html_root.files.at(1).url, "rocm-sdk-core/");
   EXPECT_EQ(html_root.files.at(1).filename, "rocm-sdk-core");
@@ -147,10 +147,10 @@ TEST(Pages, WhatPeopleWroteIsEscaped) {
   }
   auto file = wheel("1.0");
   file.yanked = "line\nbreak \"quoted\" \\ \x01";
-  auto json = read_json_page(project_json("rocm-sdk-core", {{file, "x.whl"}}), "page");
+  auto json = read_json_page({project_json("rocm-sdk-core", {{file, "x.whl"}}), "page"});
   ASSERT_TRUE(json);
   EXPECT_EQ(json->files.at(0).yank_reason, file.yanked);
-  EXPECT_EQ(read_html_page(find_links_page("<b>&", {{file, "x.whl"}}), "page")->files.at(0).yank_reason, file.yanked);
+  EXPECT_EQ(read_html_page({find_links_page("<b>&", {{file, "x.whl"}}), "page"})->files.at(0).yank_reason, file.yanked);
 }
 
 TEST(Pages, SayHowToInstall) {
@@ -188,7 +188,7 @@ TEST(Pages, AYankedFileSaysWhyInSight) {
   file.yanked = "broken <import>";
   auto html = find_links_page("t", {{file, "x.whl"}});
   EXPECT_THAT(html, HasSubstr("</a> <b>yanked</b>: broken &lt;import&gt;<td"));
-  EXPECT_EQ(read_html_page(html, "t")->files.at(0).filename, file.filename);
+  EXPECT_EQ(read_html_page({html, "t"})->files.at(0).filename, file.filename);
 }
 
 TEST(Listing, AChecksumFileIsALinkInTheRowOfItsFile) {
@@ -196,10 +196,10 @@ TEST(Listing, AChecksumFileIsALinkInTheRowOfItsFile) {
       "logs", {{"a.log.sha256sum", false, 64}, {"a.log", false, 3}, {"b.sha256sum", false, 64}, {"d", true, 0}},
       Parent::none);
   std::vector<std::string> links;
-  const auto read = read_html_page(html, "t");
+  const auto read = read_html_page({html, "t"});
   for (const auto& file : read->files) links.push_back(file.url);
   EXPECT_THAT(links, ElementsAre("d/", "a.log", "a.log.sha256sum", "b.sha256sum"));
-  EXPECT_EQ(read_html_page(listing_page("t", {}, Parent::linked), "t")->files.at(0).url, "../");
+  EXPECT_EQ(read_html_page({listing_page("t", {}, Parent::linked), "t"})->files.at(0).url, "../");
 }
 
 TEST(Pages, HoldNoNullAndNoLegacyAttribute) {
@@ -218,7 +218,7 @@ TEST(Pages, HoldNoNullAndNoLegacyAttribute) {
 TEST(Pages, AnEmptyIndexHasItsRoots) {
   auto pages = all_pages({}, {});
   EXPECT_EQ(page(pages, "simple-json/index.html").bytes, "{\"meta\":{\"api-version\":\"1.4\"},\"projects\":[]}\n");
-  EXPECT_THAT(read_html_page(page(pages, "index.html").bytes, "page")->files, IsEmpty());
+  EXPECT_THAT(read_html_page({page(pages, "index.html").bytes, "page"})->files, IsEmpty());
 }
 
 } // namespace

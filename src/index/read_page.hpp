@@ -2,6 +2,7 @@
 // Anybody's index pages as values: project page, find-links page and root, HTML or JSON. Lenient where pip and uv are
 // (unknown attributes, keys and tags), strict about nothing: what is missing or odd stays visible in the value, for the
 // caller to judge. Bounded: linear in the text. Pure, thread-safe.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include <cstdint>
@@ -45,10 +46,10 @@ struct IndexPage {
 };
 
 /// Every anchor with an href, in order. corrupt I020 for text that is not UTF-8 or exceeds a bound.
-Result<IndexPage> read_html_page(std::string_view text, std::string_view what);
+Result<IndexPage> read_html_page(NamedText named);
 /// A project page or a root. corrupt I021 for what is not JSON of that shape.
-Result<IndexPage> read_json_page(std::string_view text, std::string_view what);
+Result<IndexPage> read_json_page(NamedText named);
 /// By the first character: '{' is JSON.
-Result<IndexPage> read_page(std::string_view text, std::string_view what);
+Result<IndexPage> read_page(NamedText named);
 
 } // namespace quarry::index

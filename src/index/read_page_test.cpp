@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-IndexPage html(std::string_view text) { return read_html_page(text, "page").value(); }
+IndexPage html(std::string_view text) { return read_html_page({text, "page"}).value(); }
 
 TEST(HtmlPage, ReadsWhatOtherGeneratorsWrite) {
   auto page = html("<!doctype html><HTML><head><!-- <a href=no>no</a> --><title>a</title></head><body>\n"
@@ -63,7 +63,7 @@ TEST(HtmlPage, SurvivesTruncationAnywhere) {
   EXPECT_EQ(html(text).files[1].url, "d");
 }
 
-TEST(HtmlPage, RefusesWhatIsNotText) { EXPECT_EQ(read_html_page("\xff\xfe", "page").error().code, "I020"); }
+TEST(HtmlPage, RefusesWhatIsNotText) { EXPECT_EQ(read_html_page({"\xff\xfe", "page"}).error().code, "I020"); }
 
 TEST(PageFile, KnowsTheNameThatAClientAsksFor) {
   PageFile file;
@@ -72,13 +72,12 @@ TEST(PageFile, KnowsTheNameThatAClientAsksFor) {
 }
 
 TEST(JsonPage, ReadsFilesAndToleratesUnknownKeys) {
-  auto page = read_json_page(
-      R"({"meta":{"api-version":"1.1","_x":1},"name":"f","versions":["1.0"],"_private":{},
+  auto page = read_json_page({R"({"meta":{"api-version":"1.1","_x":1},"name":"f","versions":["1.0"],"_private":{},
           "project-status":{"status":"active"},
           "files":[{"filename":"f-1.0.tar.gz","url":"u/f-1.0.tar.gz#x","hashes":{"sha256":"00","blake2b":"11"},
                     "size":7,"yanked":"bad","requires-python":">=3","core-metadata":true,"provenance":null},
                    {"filename":"g","url":"g","hashes":{},"yanked":true,"core-metadata":{"sha256":"aa"}}]})",
-      "page");
+                              "page"});
   ASSERT_TRUE(page);
   const auto &f = page->files.at(0), &g = page->files.at(1);
   EXPECT_EQ(f.url, "u/f-1.0.tar.gz");
@@ -94,9 +93,9 @@ TEST(JsonPage, ReadsFilesAndToleratesUnknownKeys) {
 
 TEST(JsonPage, KeepsNullsVisible) {
   auto page = read_json_page(
-      R"({"files":[{"filename":"f","url":"f","size":null,"yanked":null,"upload-time":null,"core-metadata":null},
+      {R"({"files":[{"filename":"f","url":"f","size":null,"yanked":null,"upload-time":null,"core-metadata":null},
                    {"filename":"g","url":"g","hashes":{},"upload-time":"","size":"1"}]})",
-      "page");
+       "page"});
   ASSERT_TRUE(page);
   EXPECT_THAT(page->files.at(0).nulls, ElementsAre("upload-time", "hashes", "size", "yanked", "core-metadata"));
   EXPECT_THAT(page->files.at(1).nulls, ElementsAre("upload-time", "size"));
@@ -106,21 +105,21 @@ TEST(JsonPage, RefusesOtherShapes) {
   for (const char* text : {"", "[]", "{}", "{\"files\":{}}", "{\"files\":[1]}", "{\"files\":[{\"filename\":\"f\"}]}",
                            "{\"files\":[{\"filename\":1,\"url\":\"x\"}]}", "{\"projects\":[{}]}", "{\"projects\":[1]}",
                            "{\"files\":[", "{\"files\":[{\"filename\":\"f\",\"url\":null}]}"}) {
-    auto page = read_json_page(text, "page");
+    auto page = read_json_page({text, "page"});
     ASSERT_FALSE(page) << text;
     EXPECT_EQ(page.error().code, "I021");
   }
 }
 
 TEST(JsonPage, IsBounded) {
-  EXPECT_EQ(read_json_page(std::string(k_json_page_bytes_max + 1, ' '), "page").error().code, "I021");
+  EXPECT_EQ(read_json_page({std::string(k_json_page_bytes_max + 1, ' '), "page"}).error().code, "I021");
   std::string deep = "{\"files\":" + std::string(100'000, '[');
-  EXPECT_EQ(read_json_page(deep, "page").error().code, "I021");
+  EXPECT_EQ(read_json_page({deep, "page"}).error().code, "I021");
 }
 
 TEST(Page, IsReadByItsFirstCharacter) {
-  EXPECT_THAT(read_page(" \n{\"projects\":[{\"name\":\"a\"}]}", "page")->projects, ElementsAre("a"));
-  EXPECT_EQ(read_page("<a href=x>x</a>", "page")->files.size(), 1u);
+  EXPECT_THAT(read_page({" \n{\"projects\":[{\"name\":\"a\"}]}", "page"})->projects, ElementsAre("a"));
+  EXPECT_EQ(read_page({"<a href=x>x</a>", "page"})->files.size(), 1u);
 }
 
 } // namespace

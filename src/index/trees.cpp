@@ -27,7 +27,7 @@ Result<bool> has_tree(Site& site, const std::string& tree) {
 }
 
 bool links_to_directories_only(const std::string& text) {
-  auto page = read_page(text, "index.html");
+  auto page = read_page({text, "index.html"});
   auto is_directory = [](const PageFile& link) { return link.url.ends_with('/'); };
   return page && (!page->projects.empty() || (!page->files.empty() && std::ranges::all_of(page->files, is_directory)));
 }
@@ -60,7 +60,7 @@ Result<std::optional<IndexPage>> page_at(Site& site, const std::string& director
   if (site.served() && directory.starts_with("simple-json") && reply.content_type.starts_with("text/html"))
     for (auto& finding : headers) finding.severity = Severity::warning;
   add_all(findings, std::move(headers));
-  auto page = read_page(reply.text, place);
+  auto page = read_page({reply.text, place});
   if (page && !reply.text.starts_with('{')) (page->ours ? reading.our_pages : reading.other_pages).insert(place);
   if (page) return std::move(*page);
   findings.push_back(error_at(place, page.error().code, page.error().message));
@@ -117,7 +117,7 @@ Result<void> read_other_form(Site& site, const std::string& directory, const Ind
   ++reading.pages;
   auto place = site.place_of(directory) + " (JSON)";
   add_all(reading.findings, header_findings(place, *reply));
-  auto json = read_page(reply->text, place);
+  auto json = read_page({reply->text, place});
   if (!json) {
     reading.findings.push_back(error_at(place, json.error().code, json.error().message));
     return {};

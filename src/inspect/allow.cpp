@@ -11,7 +11,9 @@ const AllowRow* Allowed::find(std::string_view package, std::string_view place) 
   return nullptr;
 }
 
-Result<Allowed> parse_allowed(std::string_view text, const std::string& file) {
+Result<Allowed> parse_allowed(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   Allowed allowed{file, {}};
   int number = 0;
   for (const auto& line : text::lines(text)) {

@@ -1,6 +1,7 @@
 #pragma once
 // A table of differences that are expected, with their reasons (docs/formats/differences.md): a line is
 // `PACKAGE<TAB>PLACE GLOB<TAB>REASON`.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include <string>
 #include <string_view>
@@ -21,6 +22,6 @@ struct Allowed {
 };
 
 /// invalid_argument Q001 with "file:line" for a line that has not three parts, or no reason.
-Result<Allowed> parse_allowed(std::string_view text, const std::string& file);
+Result<Allowed> parse_allowed(NamedText named);
 
 } // namespace quarry::inspect

@@ -34,7 +34,7 @@ Package wheel(const std::string& version, Entries entries = {}, const std::strin
 /// "kind place" of every difference, "+" before those that are expected.
 std::vector<std::string> differences(const std::vector<Package>& left, const std::vector<Package>& right,
                                      const std::string& table = {}) {
-  auto allowed = parse_allowed(table, "t.tsv");
+  auto allowed = parse_allowed({table, "t.tsv"});
   auto diff = compare(left, right, *allowed, {1, ::testing::TempDir()});
   if (!diff) return {render(diff.error())};
   std::vector<std::string> lines;
@@ -133,7 +133,7 @@ TEST(Compare, KnowsWhatIsExpected) {
 
 TEST(Allowed, NamesTheLineThatIsMalformed) {
   for (auto text : {"x\ty\n", "x y z\n", "x\ty\t \n", "\ty\tz\n", "x\ty\tz\tw\n"}) {
-    auto parsed = parse_allowed(std::string("# c\n") + text, "t.tsv");
+    auto parsed = parse_allowed({std::string("# c\n") + text, "t.tsv"});
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, "Q001");
     EXPECT_THAT(parsed.error().message, HasSubstr("t.tsv:2:"));

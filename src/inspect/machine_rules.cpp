@@ -1,5 +1,6 @@
 #include "inspect/machine_rules.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "base/units.hpp"
@@ -302,7 +303,7 @@ std::string python_of(std::string_view member) {
     auto at = name.find(mark);
     if (at == name.npos) continue;
     auto digits = name.substr(at + mark.size());
-    auto end = std::ranges::find_if_not(digits, [](char c) { return c >= '0' && c <= '9'; });
+    auto end = std::ranges::find_if_not(digits, ascii::is_digit);
     digits = digits.substr(0, static_cast<std::size_t>(end - digits.begin()));
     if (digits.size() >= 2) return std::string(digits);
   }
@@ -346,8 +347,8 @@ void check_dlls(Report& report, const std::set<std::string>& held, const Machine
 }
 } // namespace
 
-Result<WindowsLibraries> parse_windows_libraries(std::string_view text, const std::string& file) {
-  TRY(auto root, TomlTable::parse(text, file, "Q007", "Q007", "data/windows-libraries.toml"));
+Result<WindowsLibraries> parse_windows_libraries(NamedText named) {
+  TRY(auto root, TomlTable::parse(named.text, std::string(named.name), "Q007", "Q007", "data/windows-libraries.toml"));
   WindowsLibraries out;
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.windows-libraries/1"}, true));

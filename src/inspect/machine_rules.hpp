@@ -1,6 +1,7 @@
 #pragma once
 // What is wrong with the machine code of wheels: tags that promise too much, libraries that are not found, run paths of
 // the machine that built them, and files that carry what nobody needs. Codes Q101 to Q118. Pure.
+#include "base/data_text.hpp"
 #include "base/finding.hpp"
 #include "inspect/platform_verdict.hpp"
 #include "inspect/wheel_contents.hpp"
@@ -17,7 +18,7 @@ struct WindowsLibraries {
   std::vector<std::string> patterns; ///< lower case, with `*`
 };
 /// corrupt Q007 with file, line and key.
-Result<WindowsLibraries> parse_windows_libraries(std::string_view text, const std::string& file);
+Result<WindowsLibraries> parse_windows_libraries(NamedText named);
 
 struct MachineRules {
   PlatformTables platforms;

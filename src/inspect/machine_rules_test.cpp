@@ -215,7 +215,7 @@ TEST(MachineRules, FindingsOfFilesComeFirst) {
 TEST(MachineRules, TableOfWindows) {
   for (const auto* text :
        {"", "schema = \"quarry.windows-libraries/2\"\n", "schema = \"quarry.windows-libraries/1\"\nlibrary = []\n"})
-    EXPECT_EQ(parse_windows_libraries(text, "w.toml").error().code, "Q007") << text;
+    EXPECT_EQ(parse_windows_libraries({text, "w.toml"}).error().code, "Q007") << text;
 }
 
 } // namespace

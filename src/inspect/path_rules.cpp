@@ -37,8 +37,9 @@ bool is_too_long(std::string_view path, const WindowsPaths& paths) {
 }
 } // namespace
 
-Result<WindowsPaths> parse_windows_paths(std::string_view text, const std::string& file) {
-  TRY(auto root, TomlTable::parse(text, file, k_paths_code, k_paths_code, "data/windows-paths.toml"));
+Result<WindowsPaths> parse_windows_paths(NamedText named) {
+  TRY(auto root,
+      TomlTable::parse(named.text, std::string(named.name), k_paths_code, k_paths_code, "data/windows-paths.toml"));
   WindowsPaths paths;
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.windows-paths/1"}, true));

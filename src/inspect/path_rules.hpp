@@ -1,5 +1,6 @@
 #pragma once
 // Paths of a wheel that are too long for Windows where the wheel is installed. Code Q231. Pure.
+#include "base/data_text.hpp"
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "inspect/wheel_contents.hpp"
@@ -15,7 +16,7 @@ struct WindowsPaths {
   std::int64_t prefix = 0;                      ///< of the path of site-packages with its last separator
 };
 /// Fails with corrupt Q009, with file, line and key.
-Result<WindowsPaths> parse_windows_paths(std::string_view text, const std::string& file);
+Result<WindowsPaths> parse_windows_paths(NamedText named);
 
 /// One warning for all files below site-packages whose path or directory gets too long; none for a wheel that no
 /// installer on Windows takes. Linear in the lengths of the paths.

@@ -68,8 +68,9 @@ std::string Refusals::text_of(const RefusalRow& row) const {
   return fmt::format("nobody: {} take it", text::join(names, ", "));
 }
 
-Result<Refusals> parse_refusals(std::string_view text, const std::string& file) {
-  TRY(auto root, TomlTable::parse(text, file, k_refusals_code, k_refusals_code, k_refusals_page));
+Result<Refusals> parse_refusals(NamedText named) {
+  TRY(auto root,
+      TomlTable::parse(named.text, std::string(named.name), k_refusals_code, k_refusals_code, k_refusals_page));
   Refusals refusals;
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.refusals/1"}, true));

@@ -1,6 +1,7 @@
 #pragma once
 // Who refuses a wheel for which defect: PyPI, pip, uv and `installer`, as data/refusals.toml says it. Pure,
 // thread-safe.
+#include "base/data_text.hpp"
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include <string>
@@ -33,6 +34,6 @@ struct Refusals {
 
 /// Fails with corrupt Q008, with file, line and key: a name that is not a consumer's, a row that an earlier row hides,
 /// a row without source or version, `depends` without `note`.
-Result<Refusals> parse_refusals(std::string_view text, const std::string& file);
+Result<Refusals> parse_refusals(NamedText named);
 
 } // namespace quarry::inspect

@@ -15,10 +15,10 @@ Finding finding(const std::string& message) { return {"W007", Severity::error, "
 
 TEST(Refusals, TheFirstRowThatFitsCounts) {
   auto parsed = parse_refusals(
-      table(row("code = \"W007\"\nmessage = \"Name is\"\nrefused_by = [\"pip\", \"uv\"]\nsource = \"tried\"\n") +
-            row("code = \"W007\"\nrefused_by = [\"uv\"]\ndepends = [\"pip\"]\nnote = \"pip from an index\"\nsource = "
-                "\"tried\"\n")),
-      "r.toml");
+      {table(row("code = \"W007\"\nmessage = \"Name is\"\nrefused_by = [\"pip\", \"uv\"]\nsource = \"tried\"\n") +
+             row("code = \"W007\"\nrefused_by = [\"uv\"]\ndepends = [\"pip\"]\nnote = \"pip from an index\"\nsource = "
+                 "\"tried\"\n")),
+       "r.toml"});
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(parsed->text_of(*parsed->find(finding("Name is foo"))), "pip, uv");
   EXPECT_EQ(parsed->text_of(*parsed->find(finding("Version is 2"))), "uv; in some cases pip (pip from an index)");
@@ -26,7 +26,7 @@ TEST(Refusals, TheFirstRowThatFitsCounts) {
 }
 
 TEST(Refusals, SaysThatNobodyRefuses) {
-  auto parsed = parse_refusals(table(row("code = \"W007\"\nsource = \"tried\"\n")), "r.toml");
+  auto parsed = parse_refusals({table(row("code = \"W007\"\nsource = \"tried\"\n")), "r.toml"});
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(parsed->text_of(*parsed->find(finding(""))), "nobody: pip, uv take it");
 }
@@ -46,7 +46,7 @@ TEST(Refusals, RowsThatSayNothingAreRefused) {
                 "a row above fits all findings"},
            Case{row("code = \"W007\"\nsource = \"s\"\ncolour = 1\n"), "colour"},
        }) {
-    auto parsed = parse_refusals(table(one.rows), "r.toml");
+    auto parsed = parse_refusals({table(one.rows), "r.toml"});
     ASSERT_FALSE(parsed) << one.rows;
     EXPECT_EQ(parsed.error().code, "Q008");
     EXPECT_THAT(parsed.error().message, testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr(one.part)));

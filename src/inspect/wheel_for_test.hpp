@@ -22,7 +22,7 @@ inline const dist::Musllinux& musllinux() {
 }
 inline PlatformTables platforms() { return {manylinux(), musllinux()}; }
 inline const WindowsLibraries& windows() {
-  static const auto table = parse_windows_libraries(shipped_text("windows-libraries.toml"), "windows.toml").value();
+  static const auto table = parse_windows_libraries({shipped_text("windows-libraries.toml"), "windows.toml"}).value();
   return table;
 }
 

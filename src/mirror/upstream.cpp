@@ -77,7 +77,7 @@ Result<const index::IndexPage*> Upstream::page(const std::string& project) {
     return fail(ErrorKind::not_found, "U003", fmt::format("{} has no project {}", options_.index.text(), project),
                 "correct the name, or name the index that has it with --index-url");
   if (!response.ok()) return bad_answer(url.text(), fmt::format("answers with status {}", response.status));
-  TRY(auto read, index::read_page(response.body, url.text()));
+  TRY(auto read, index::read_page({response.body, url.text()}));
   if (read.has_base)
     return bad_answer(url.text(), "has a <base>, which installers read differently", ErrorKind::corrupt);
   for (auto& file : read.files) {

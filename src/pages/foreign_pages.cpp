@@ -7,12 +7,12 @@ namespace quarry::pages {
 
 bool is_our_page(const std::string& bytes) {
   if (bytes.starts_with('{')) return true; // JSON: other tools write HTML
-  auto page = index::read_html_page(bytes, "page");
+  auto page = index::read_html_page({bytes, "page"});
   return page && page->ours;
 }
 
 bool is_anothers_page(const std::string& bytes) {
-  auto page = index::read_html_page(bytes, "page");
+  auto page = index::read_html_page({bytes, "page"});
   return page && !page->ours && !page->files.empty() && !bytes.starts_with('{');
 }
 

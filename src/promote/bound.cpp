@@ -12,7 +12,7 @@ using store::ObjectReader;
 
 Result<gate::Policy> stored_policy(ObjectReader& store, const PolicyDigest& digest) {
   TRY(auto record, registry::load_policy(store, digest));
-  return gate::parse_stored_policy(record.json, registry::policy_key(digest));
+  return gate::parse_stored_policy({record.json, registry::policy_key(digest)});
 }
 
 Result<std::optional<gate::Policy>> policy_of(ObjectReader& store, const std::string& channel) {

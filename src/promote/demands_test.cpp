@@ -55,9 +55,9 @@ TEST(Demands, WhatIsLeftOpenIsSaid) {
   for (const auto& [openly, tables] :
        {std::pair("openly = [\"unsigned\"]\n", signer("")), std::pair("openly = [\"nothing_expected\"]\n", expect),
         std::pair("openly = [\"Unsigned\"]\n", unsaid)}) {
-    auto parsed = gate::parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"1d\"\n" +
-                                         std::string(openly) + tables + k_require,
-                                     "p.toml");
+    auto parsed = gate::parse_policy(
+        {"schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"1d\"\n" + std::string(openly) + tables + k_require,
+         "p.toml"});
     ASSERT_FALSE(parsed) << openly << tables;
     EXPECT_EQ(parsed.error().code, "G002");
     EXPECT_THAT(parsed.error().message, ::testing::HasSubstr("openly"));

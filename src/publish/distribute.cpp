@@ -11,6 +11,7 @@
 #include "registry/distributions.hpp"
 #include "run/locator.hpp"
 #include "store/put_once.hpp"
+#include "sys/file.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -152,10 +153,10 @@ Result<std::string> DistributionRules::prefix_of(const std::string& channel) con
               "add a row to it, or use `--prefix v2/{family}`");
 }
 
-Result<DistributionRules> parse_distribution_rules(std::string_view text, const std::string& file) {
+Result<DistributionRules> parse_distribution_rules(NamedText named) {
   DistributionRules rules;
   std::string schema;
-  TRY(auto root, TomlTable::parse(text, file, "P042", "P042", k_hint));
+  TRY(auto root, TomlTable::parse(named.text, std::string(named.name), "P042", "P042", k_hint));
   TRY_DO(root.text("schema", schema, true));
   if (schema != k_distributions_schema)
     return root.error("schema", fmt::format("is not \"{}\"", k_distributions_schema));
@@ -163,6 +164,15 @@ Result<DistributionRules> parse_distribution_rules(std::string_view text, const 
   TRY_DO(root.tables("distribution", [&](TomlTable& table) { return read_row(table, rules); }));
   TRY_DO(root.finish());
   return rules;
+}
+
+Result<DistributionRules> find_distribution_rules(const Resources& resources, const std::string& named) {
+  constexpr std::uint64_t k_rules_bytes_max = 1u << 20;
+  bool is_word = named.find_first_of("/.") == named.npos;
+  auto shipped = is_word ? resources.read("data/distributions/" + named + ".toml") : std::nullopt;
+  if (shipped) return parse_distribution_rules({*shipped, named});
+  TRY(auto text, sys::read_file(named, k_rules_bytes_max), "while reading the distributions");
+  return parse_distribution_rules({text, named});
 }
 
 Result<std::string> expand_prefix(const std::string& prefix, const registry::Origin& origin) {

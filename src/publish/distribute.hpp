@@ -1,7 +1,9 @@
 #pragma once
 // Sealed sets copied to another store under a prefix of their own, as a repository that installers read: files, record
 // and seal, pointer, pages. On one service no bytes come through us. Run again, it completes what is missing.
+#include "base/data_text.hpp"
 #include "base/finding.hpp"
+#include "base/resources.hpp"
 #include "base/result.hpp"
 #include "pages/projection.hpp"
 #include "publish/history.hpp"
@@ -21,7 +23,10 @@ struct DistributionRules {
   Result<std::string> prefix_of(const std::string& channel) const;
 };
 /// Fails with invalid_argument P042, with file and line. Pure.
-Result<DistributionRules> parse_distribution_rules(std::string_view text, const std::string& file);
+Result<DistributionRules> parse_distribution_rules(NamedText named);
+/// Returns the rules that `named` means: a word is the name of shipped ones (data/distributions), if they exist; else
+/// it is a file. Fails as parse_distribution_rules() and sys::read_file() do.
+Result<DistributionRules> find_distribution_rules(const Resources& resources, const std::string& named);
 
 /// Replaces "{family}" and "{platform}" in a prefix by those of the run that made a set. Fails with invalid_argument
 /// (P041) if the run has none, or if the result is not a valid key, lies in a directory of a run, or is one that every

@@ -62,7 +62,7 @@ TEST_F(Distribute, AnInstallersRepositoryAppearsAndGrows) {
   ASSERT_TRUE(copy(*target_, "43"));
   auto now = testing::snapshot(*target_);
   EXPECT_EQ(testing::broken_links(now), "");
-  auto page = *index::read_page(now.at("v2/gfx94X-dcgpu/rocm-sdk-core/index.html"), "page");
+  auto page = *index::read_page({now.at("v2/gfx94X-dcgpu/rocm-sdk-core/index.html"), "page"});
   ASSERT_EQ(page.files.size(), 2u);
   EXPECT_EQ(page.files[0].url, "../rocm_sdk_core-7.0-py3-none-any.whl");
   EXPECT_TRUE(now.contains("v2/gfx94X-dcgpu/rocm_sdk_core-7.1-py3-none-any.whl.metadata"));
@@ -266,7 +266,7 @@ TEST_F(Distribute, AStructuredIndexKeepsEachFileWithItsProject) {
   EXPECT_EQ(testing::broken_links(now), "");
   const std::string root = "v5/rocm/core/whl/", core = root + "rocm-sdk-core/";
   EXPECT_TRUE(now.contains(core + "rocm_sdk_core-7.0-py3-none-any.whl.metadata"));
-  auto page = *index::read_page(now.at(core + "index.html"), "page");
+  auto page = *index::read_page({now.at(core + "index.html"), "page"});
   ASSERT_EQ(page.files.size(), 1u);
   EXPECT_EQ(page.files[0].url, "rocm_sdk_core-7.0-py3-none-any.whl");
   EXPECT_TRUE(now.contains(root + "rocm/rocm-7.0.tar.gz"));
@@ -386,14 +386,14 @@ TEST(DistributionRules, TheFirstRowThatFitsDecides) {
   auto row = [](const std::string& channel, const std::string& prefix) {
     return "[[distribution]]\nchannel = \"" + channel + "\"\nprefix = \"" + prefix + "\"\n";
   };
-  auto rules = parse_distribution_rules(head + row("staging", "a") + row("*", "b"), "f");
+  auto rules = parse_distribution_rules({head + row("staging", "a") + row("*", "b"), "f"});
   ASSERT_TRUE(rules) << render(rules.error());
   EXPECT_EQ(*rules->prefix_of("staging"), "a");
   EXPECT_EQ(*rules->prefix_of("stable"), "b");
-  EXPECT_EQ(parse_distribution_rules(head + row("staging", "a"), "f")->prefix_of("stable").error().code, "P040");
+  EXPECT_EQ(parse_distribution_rules({head + row("staging", "a"), "f"})->prefix_of("stable").error().code, "P040");
   for (const auto& wrong : {std::string("name = 3"), head + "colour = 1\n", head + row("a b", "x"),
                             head + row("*", "/x"), std::string("schema = \"quarry.distributions/2\"\nname = \"n\"\n")})
-    EXPECT_EQ(parse_distribution_rules(wrong, "f").error().code, "P042") << wrong;
+    EXPECT_EQ(parse_distribution_rules({wrong, "f"}).error().code, "P042") << wrong;
 }
 
 } // namespace

@@ -38,7 +38,7 @@ Result<UnshownByName> on_page(store::ObjectReader& target, const std::string& ke
                               bool is_repository) {
   UnshownByName found;
   TRY(auto bytes, target.get(key, pages::k_page_bytes_max));
-  auto page = index::read_page(bytes.value_or(""), key);
+  auto page = index::read_page({bytes.value_or(""), key});
   if (!page || (page->ours && is_repository)) return found; // what cannot be read as a page lists nothing
   for (const auto& link : page->files) { // links to projects do not count: their own pages are read, too
     auto name = link.url_name();

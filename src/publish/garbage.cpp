@@ -109,7 +109,7 @@ private:
     return named;
   }
   Result<bool> is_sealed(const Named& record) {
-    auto set = registry::parse_set(record.bytes, record.key);
+    auto set = registry::parse_set({record.bytes, record.key});
     auto digest = digest_in(record.key, "sets/");
     if (!set || !digest) return true;
     TRY(auto seal, store_.head(registry::seal_key(set->directory, *digest)));

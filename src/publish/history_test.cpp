@@ -71,7 +71,7 @@ protected:
     return distribute(*source_, to ? *to : *target_, sets_, options);
   }
   index::IndexPage page(const std::string& name) {
-    return *index::read_page(**target_->get(k_dir + "/" + name, 1 << 20), name);
+    return *index::read_page({**target_->get(k_dir + "/" + name, 1 << 20), name});
   }
   std::unique_ptr<store::ObjectStore> source_, target_;
   std::vector<Distributed> sets_;
@@ -270,10 +270,10 @@ TEST_P(UntestedHistoryFails, AtAnyWriteItIsCompletedByTheNextRun) {
     auto again = check_distribution(*target, sets_, options);
     ASSERT_TRUE(again) << at << render(again.error());
     ASSERT_TRUE(copy(*again, target.get())) << at;
-    auto shown = index::read_page(**target->get(k_dir + "/demo/index.html", 1 << 20), "page");
+    auto shown = index::read_page({**target->get(k_dir + "/demo/index.html", 1 << 20), "page"});
     EXPECT_EQ(shown->files.size(), 1u) << at;
     for (const char* each : {"index.html", "demo/index.html"}) // not left to the other tool for ever
-      EXPECT_TRUE(index::read_page(**target->get(k_dir + "/" + each, 1 << 20), each)->ours) << at << " " << each;
+      EXPECT_TRUE(index::read_page({**target->get(k_dir + "/" + each, 1 << 20), each})->ours) << at << " " << each;
     if (whole) break;
   }
 }

@@ -60,14 +60,14 @@ Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>
 
 std::vector<std::string> projects(store::ObjectStore& store, const std::string& directory) {
   auto page = store.get(directory + "/merged/simple-json/index.html", 1 << 20);
-  return page && *page ? index::read_json_page(**page, "root")->projects : std::vector<std::string>();
+  return page && *page ? index::read_json_page({**page, "root"})->projects : std::vector<std::string>();
 }
 
 std::vector<std::string> links(store::ObjectStore& store, const std::string& directory, const std::string& project) {
   std::vector<std::string> urls;
   auto page = store.get(directory + "/merged/simple/" + project + "/index.html", 1 << 20);
   if (!page || !*page) return urls;
-  auto read = index::read_html_page(**page, "page");
+  auto read = index::read_html_page({**page, "page"});
   for (const auto& file : read->files) urls.push_back(file.url);
   return urls;
 }

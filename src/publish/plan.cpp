@@ -212,7 +212,7 @@ Unexpected name_of_the_base_index(ObjectReader& store, const std::string& projec
   auto json = store.get(fmt::format("{}/simple-json/{}/index.html", pages::k_base_index, project),
                         index::k_json_page_bytes_max);
   if (json && *json)
-    if (auto read = index::read_json_page(**json, page))
+    if (auto read = index::read_json_page({**json, page}))
       error.details = pages::installers_would_take(ours, {std::string(pages::k_base_index), read->versions});
   return fail(std::move(error));
 }

@@ -81,7 +81,7 @@ Promises promises_of(const std::vector<FileRecord>& files) {
 Result<std::optional<std::string>> defect_of_page(ObjectReader& store, const std::string& key, const Promises& wanted) {
   TRY(auto bytes, store.get(key, index::k_page_bytes_max));
   if (!bytes) return std::optional<std::string>("is missing");
-  auto page = index::read_page(*bytes, key);
+  auto page = index::read_page({*bytes, key});
   if (!page) return std::optional<std::string>("cannot be read: " + page.error().message);
   Promises shown;
   for (const auto& file : page->files) {
@@ -208,8 +208,9 @@ Result<VerifiedChannel> look(ObjectStore& store, const registry::ChannelRecord& 
 
 } // namespace
 
-Result<VerifiedChannel> verify_channel(ObjectStore& store, const std::string& name, bool deep,
+Result<VerifiedChannel> verify_channel(ObjectStore& store, const std::string& name, Depth depth,
                                        const VerifyOptions& options) {
+  const bool deep = depth == Depth::bytes;
   TRY(auto before, moment_of(store, name));
   for (int round = 1;; ++round) {
     TRY(auto verified, look(store, before.record, deep, options));

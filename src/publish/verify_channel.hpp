@@ -11,13 +11,14 @@ struct VerifiedChannel {
   Findings findings; ///< by key: P020, P021, P022 of files and sidecars, P094 of pages; empty: nothing is wrong
 };
 
-/// Without `deep` files are looked for by name and size: one listing for each directory. With it every byte is read, as
-/// verify_sets() does by `options`. Pages are always read and compared with the view: two reads for each project, three
-/// where installers ask for copies of the pages; and two listings for pages of other projects. What is found while the
-/// channel or its pages move is looked at again, three times at most; then it fails with precondition_failed P010. Also
-/// fails with R015, and with what stops the reading itself: a record of the view that is lost, or a store that does not
-/// answer.
-Result<VerifiedChannel> verify_channel(store::ObjectStore& store, const std::string& name, bool deep,
+enum class Depth : std::uint8_t { sizes, bytes };
+/// With Depth::sizes files are looked for by name and size: one listing for each directory. With Depth::bytes every
+/// byte is read, as verify_sets() does by `options`. Pages are always read and compared with the view: two reads for
+/// each project, three where installers ask for copies of the pages; and two listings for pages of other projects. What
+/// is found while the channel or its pages move is looked at again, three times at most; then it fails with
+/// precondition_failed P010. Also fails with R015, and with what stops the reading itself: a record of the view that is
+/// lost, or a store that does not answer.
+Result<VerifiedChannel> verify_channel(store::ObjectStore& store, const std::string& name, Depth depth,
                                        const VerifyOptions& options);
 
 } // namespace quarry::publish

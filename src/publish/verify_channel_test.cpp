@@ -32,7 +32,7 @@ protected:
     ASSERT_TRUE(store_->put(key, content::Rope::literal(bytes), {}));
   }
   std::vector<std::string> found() {
-    auto verified = verify_channel(*store_, "nightly", false, {1, {}});
+    auto verified = verify_channel(*store_, "nightly", Depth::sizes, {1, {}});
     EXPECT_TRUE(verified) << render(verified.error());
     std::vector<std::string> list;
     for (const auto& finding : verified->findings) list.push_back(finding.code + " " + finding.place);
@@ -73,7 +73,7 @@ TEST_F(VerifyChannel, FindsPagesOfProjectsThatTheViewLacks) {
 TEST_F(VerifyChannel, AHintNamesTheDirectoryToRebuild) {
   ASSERT_TRUE(store_->remove("1.0-linux/python/g/dist/a-1.0-py3-none-any.whl.metadata"));
   for (bool deep : {false, true}) {
-    auto findings = verify_channel(*store_, "nightly", deep, {1, {}})->findings;
+    auto findings = verify_channel(*store_, "nightly", deep ? Depth::bytes : Depth::sizes, {1, {}})->findings;
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].code, "P022");
     EXPECT_THAT(findings[0].fix, HasSubstr("`quarry index rebuild 1.0-linux/python/g`"));
@@ -88,12 +88,12 @@ TEST_F(VerifyChannel, AMoveMeanwhileIsNoDefect) {
     std::lock_guard lock(one_at_a_time);
     if (call % 5 == 0 && moves < moves_max) move("1." + std::to_string(++moves)); // after the view was read
   };
-  auto verified = verify_channel(moving, "nightly", false, {1, {}});
+  auto verified = verify_channel(moving, "nightly", Depth::sizes, {1, {}});
   ASSERT_TRUE(verified) << render(verified.error());
   EXPECT_THAT(verified->findings, IsEmpty());
   EXPECT_EQ(verified->record.generation, 2u);
   moves_max = 1000;
-  verified = verify_channel(moving, "nightly", false, {1, {}});
+  verified = verify_channel(moving, "nightly", Depth::sizes, {1, {}});
   ASSERT_FALSE(verified);
   EXPECT_EQ(verified.error().code, "P010");
 }

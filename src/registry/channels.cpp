@@ -61,7 +61,7 @@ Result<std::optional<Channel>> read_unless(ObjectReader& store, const std::strin
   // An ETag never returns, because the generation grows with every move.
   bool same = !channel.etag.empty() && known.etag == channel.etag;
   if (same && known.record.name == name) return std::optional(known);
-  TRY(channel.record, parse_channel(*bytes, channel_key(name)));
+  TRY(channel.record, parse_channel({*bytes, channel_key(name)}));
   if (channel.record.name != name)
     return fail(ErrorKind::corrupt, "R012",
                 fmt::format("{} is the record of channel {}", channel_key(name), channel.record.name));

@@ -28,7 +28,7 @@ Result<DistributionView> load_view_of(ObjectReader& store, const std::string& di
   if (sha256(*bytes) != *digest.sha256())
     return fail(ErrorKind::corrupt, "R011", fmt::format("the record {} was altered", key),
                 "restore it from a copy of the store");
-  return parse_distribution_view(*bytes, key);
+  return parse_distribution_view({*bytes, key});
 }
 
 Result<DistributionViewDigest> put_view_of(ObjectStore& store, const DistributionView& view) {
@@ -98,7 +98,7 @@ Result<std::string> directory_of_distribution(ObjectReader& place) {
   std::string key(k_pointer_name);
   TRY(auto bytes, place.get(key, k_record_bytes_max));
   if (!bytes) return std::string();
-  TRY(auto record, parse_distribution(*bytes, key));
+  TRY(auto record, parse_distribution({*bytes, key}));
   return record.directory;
 }
 
@@ -107,7 +107,7 @@ Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const
   auto key = distribution_key(directory);
   TRY(auto bytes, store.get(key, k_record_bytes_max, &found.etag));
   if (!bytes) return std::optional<Distribution>();
-  TRY(found.record, parse_distribution(*bytes, key));
+  TRY(found.record, parse_distribution({*bytes, key}));
   if (found.record.directory != directory)
     return fail(ErrorKind::corrupt, "R012", fmt::format("{} is the pointer of {}", key, found.record.directory));
   found.named = found.record.shown.sets.size();

@@ -63,7 +63,7 @@ Result<R> load_record(ObjectReader& store, std::string_view prefix, const Digest
   if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
   auto found = sha256(*bytes);
   if (found != *digest.sha256()) return altered(key, *digest.sha256(), found);
-  return parse(*bytes, key);
+  return parse({*bytes, key});
 }
 
 /// "evidence/{digest}.json" -> the digest; nullopt for any other key.
@@ -211,7 +211,7 @@ Result<PolicyRecord> load_policy(ObjectReader& s, const PolicyDigest& d) {
   return load_record<PolicyRecord>(s, k_policies, d, parse_policy_record);
 }
 Result<ReleaseDigest> put_release(ObjectStore& s, const ReleaseRecord& r) {
-  TRY_DO(parse_release(to_json(r), "a release")); // one that cannot be read would hide which releases have its name
+  TRY_DO(parse_release({to_json(r), "a release"})); // one that cannot be read would hide which releases have its name
   return put_record(s, k_releases, r);
 }
 Result<ReleaseRecord> load_release(ObjectReader& s, const ReleaseDigest& d) {

@@ -37,7 +37,8 @@ std::string with_own_digest(Json object) {
   return bytes_of(object);
 }
 
-Result<Json> proven_object(std::string_view text, std::string_view what, const char* schema) {
+Result<Json> proven_object(NamedText named, const char* schema) {
+  const auto [text, what] = named;
   TRY(auto object, json::parse(text, what));
   TRY_DO(json::require_schema(object, schema, what));
   if (!object.contains(k_field)) return altered(what, "it has no `digest`");

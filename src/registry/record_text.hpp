@@ -1,6 +1,7 @@
 #pragma once
 // Private to the room.
 // Reads the bytes of records that only this room parses.
+#include "base/data_text.hpp"
 #include "registry/distributions.hpp"
 #include "registry/releases.hpp"
 #include <string_view>
@@ -9,17 +10,17 @@ namespace quarry::registry {
 
 /// B002 to B004; corrupt R012 for a release without sets, with sets out of order, or that expects families, Pythons or
 /// projects on no platform.
-Result<ReleaseRecord> parse_release(std::string_view text, std::string_view what);
+Result<ReleaseRecord> parse_release(NamedText named);
 
 /// Whether it is a normalised project name, which may be part of a page's key. Pure.
 bool is_project(const std::string& text);
 
 /// Only whether it is a JSON object of this schema.
-Result<VerdictRecord> parse_verdict_record(std::string_view text, std::string_view what);
+Result<VerdictRecord> parse_verdict_record(NamedText named);
 
 /// B002 to B004; corrupt R011, R012.
-Result<DistributionView> parse_distribution_view(std::string_view text, std::string_view what);
+Result<DistributionView> parse_distribution_view(NamedText named);
 /// The same. A pointer of `quarry.distribution/1` is read as generation 1 without a recorded move.
-Result<DistributionRecord> parse_distribution(std::string_view text, std::string_view what);
+Result<DistributionRecord> parse_distribution(NamedText named);
 
 } // namespace quarry::registry

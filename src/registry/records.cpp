@@ -263,6 +263,22 @@ Result<void> check(const DistributionView& r, std::string_view what) { return ch
 Result<void> check(const LedgerRecord&, std::string_view) { return {}; }
 Result<void> check(const WaiverRecord&, std::string_view) { return {}; }
 
+constexpr const char* k_first_distribution_schema = "quarry.distribution/1";
+constexpr const char* k_distribution_schema = "quarry.distribution/2";
+constexpr const char* k_distribution_view_schema = "quarry.distribution-view/1";
+
+/// The schema of a record, for its reader and its writer.
+template <class R> constexpr const char* k_schema_of = nullptr;
+template <> constexpr const char* k_schema_of<SetRecord> = "quarry.set/1";
+template <> constexpr const char* k_schema_of<SealRecord> = "quarry.seal/1";
+template <> constexpr const char* k_schema_of<ViewRecord> = "quarry.view/1";
+template <> constexpr const char* k_schema_of<ShardRecord> = "quarry.shard/1";
+template <> constexpr const char* k_schema_of<LedgerRecord> = "quarry.ledger/1";
+template <> constexpr const char* k_schema_of<EvidenceRecord> = "quarry.evidence/1";
+template <> constexpr const char* k_schema_of<WaiverRecord> = "quarry.waiver/1";
+template <> constexpr const char* k_schema_of<DistributionRecord> = k_distribution_schema;
+template <> constexpr const char* k_schema_of<DistributionView> = k_distribution_view_schema;
+
 template <class R> Json object_of(const R& record, const char* schema) {
   Json object;
   Writer::write(object, record);
@@ -277,29 +293,27 @@ template <class R> Result<R> record_of(const Json& object, std::string_view what
   return record;
 }
 
-template <class R> std::string write(const R& record, const char* schema) { return write_document(schema, record); }
+template <class R> std::string write(const R& record, const char* schema = k_schema_of<R>) {
+  return write_document(schema, record);
+}
 
-template <class R> Result<R> read(std::string_view text, std::string_view what, const char* schema) {
-  TRY(auto record, read_document<R>(text, Place{what}, schema));
-  TRY_DO(check(record, what));
+template <class R> Result<R> read(NamedText named, const char* schema = k_schema_of<R>) {
+  TRY(auto record, read_document<R>(named.text, Place{named.name}, schema));
+  TRY_DO(check(record, named.name));
   return record;
 }
 
-template <class R> std::string write_proven(const R& record, const char* schema) {
+template <class R> std::string write_proven(const R& record, const char* schema = k_schema_of<R>) {
   return with_own_digest(object_of(record, schema));
 }
 
-template <class R> Result<R> read_proven(std::string_view text, std::string_view what, const char* schema) {
-  TRY(auto object, proven_object(text, what, schema));
-  return record_of<R>(object, what);
+template <class R> Result<R> read_proven(NamedText named, const char* schema = k_schema_of<R>) {
+  TRY(auto object, proven_object(named, schema));
+  return record_of<R>(object, named.name);
 }
 
 /// A program that does not know guards must not move a channel that has one: it refuses an unknown major version.
 const char* channel_schema(bool guarded) { return guarded ? "quarry.channel/2" : "quarry.channel/1"; }
-
-constexpr const char* k_first_distribution_schema = "quarry.distribution/1";
-constexpr const char* k_distribution_schema = "quarry.distribution/2";
-constexpr const char* k_distribution_view_schema = "quarry.distribution-view/1";
 
 /// The first format: `directory` and `sets`, whose `source` may be an empty text.
 Result<DistributionRecord> first_distribution(const Json& pointer, std::string_view what) {
@@ -318,64 +332,48 @@ constexpr const char* k_verdict_schema = "quarry.verdict/1";
 
 } // namespace
 
-std::string to_json(const SetRecord& r) { return write(r, "quarry.set/1"); }
-std::string to_json(const SealRecord& r) { return write_proven(r, "quarry.seal/1"); }
-std::string to_json(const ViewRecord& r) { return write(r, "quarry.view/1"); }
-std::string to_json(const ShardRecord& r) { return write(r, "quarry.shard/1"); }
+std::string to_json(const SetRecord& r) { return write(r); }
+std::string to_json(const SealRecord& r) { return write_proven(r); }
+std::string to_json(const ViewRecord& r) { return write(r); }
+std::string to_json(const ShardRecord& r) { return write(r); }
 std::string to_json(const ChannelRecord& r) { return write_proven(r, channel_schema(!r.guard.empty())); }
-std::string to_json(const LedgerRecord& r) { return write(r, "quarry.ledger/1"); }
-std::string to_json(const EvidenceRecord& r) { return write(r, "quarry.evidence/1"); }
-std::string to_json(const WaiverRecord& r) { return write(r, "quarry.waiver/1"); }
+std::string to_json(const LedgerRecord& r) { return write(r); }
+std::string to_json(const EvidenceRecord& r) { return write(r); }
+std::string to_json(const WaiverRecord& r) { return write(r); }
 
-Result<SetRecord> parse_set(std::string_view t, std::string_view what) {
-  return read<SetRecord>(t, what, "quarry.set/1");
-}
-Result<SealRecord> parse_seal(std::string_view t, std::string_view what) {
-  return read_proven<SealRecord>(t, what, "quarry.seal/1");
-}
-Result<ViewRecord> parse_view(std::string_view t, std::string_view what) {
-  return read<ViewRecord>(t, what, "quarry.view/1");
-}
-Result<ShardRecord> parse_shard(std::string_view t, std::string_view what) {
-  return read<ShardRecord>(t, what, "quarry.shard/1");
-}
-Result<ChannelRecord> parse_channel(std::string_view t, std::string_view what) {
-  TRY(auto object, json::parse(t, what));
+Result<SetRecord> parse_set(NamedText named) { return read<SetRecord>(named); }
+Result<SealRecord> parse_seal(NamedText named) { return read_proven<SealRecord>(named); }
+Result<ViewRecord> parse_view(NamedText named) { return read<ViewRecord>(named); }
+Result<ShardRecord> parse_shard(NamedText named) { return read<ShardRecord>(named); }
+Result<ChannelRecord> parse_channel(NamedText named) {
+  TRY(auto object, json::parse(named.text, named.name));
   bool guarded = object.is_object() && object.value("schema", Json()) == Json(channel_schema(true));
-  return read_proven<ChannelRecord>(t, what, channel_schema(guarded));
+  return read_proven<ChannelRecord>(named, channel_schema(guarded));
 }
-Result<LedgerRecord> parse_ledger(std::string_view t, std::string_view what) {
-  return read<LedgerRecord>(t, what, "quarry.ledger/1");
-}
-Result<EvidenceRecord> parse_evidence(std::string_view t, std::string_view what) {
-  return read<EvidenceRecord>(t, what, "quarry.evidence/1");
-}
-Result<WaiverRecord> parse_waiver(std::string_view t, std::string_view what) {
-  return read<WaiverRecord>(t, what, "quarry.waiver/1");
-}
-std::string to_json(const DistributionRecord& r) { return write_proven(r, k_distribution_schema); }
-std::string to_json(const DistributionView& r) { return write(r, k_distribution_view_schema); }
-Result<DistributionRecord> parse_distribution(std::string_view t, std::string_view what) {
-  TRY(auto object, json::parse(t, what));
+Result<LedgerRecord> parse_ledger(NamedText named) { return read<LedgerRecord>(named); }
+Result<EvidenceRecord> parse_evidence(NamedText named) { return read<EvidenceRecord>(named); }
+Result<WaiverRecord> parse_waiver(NamedText named) { return read<WaiverRecord>(named); }
+std::string to_json(const DistributionRecord& r) { return write_proven(r); }
+std::string to_json(const DistributionView& r) { return write(r); }
+Result<DistributionRecord> parse_distribution(NamedText named) {
+  TRY(auto object, json::parse(named.text, named.name));
   if (!object.is_object() || object.value("schema", Json()) != Json(k_first_distribution_schema))
-    return read_proven<DistributionRecord>(t, what, k_distribution_schema);
-  TRY(auto pointer, proven_object(t, what, k_first_distribution_schema));
-  return first_distribution(pointer, what);
+    return read_proven<DistributionRecord>(named);
+  TRY(auto pointer, proven_object(named, k_first_distribution_schema));
+  return first_distribution(pointer, named.name);
 }
-Result<DistributionView> parse_distribution_view(std::string_view t, std::string_view what) {
-  return read<DistributionView>(t, what, k_distribution_view_schema);
-}
+Result<DistributionView> parse_distribution_view(NamedText named) { return read<DistributionView>(named); }
 std::string to_json(const PolicyRecord& r) { return r.json; }
 std::string to_json(const VerdictRecord& r) { return r.json; }
-Result<VerdictRecord> parse_verdict_record(std::string_view t, std::string_view what) {
-  TRY(auto object, json::parse(t, what));
-  TRY_DO(json::require_schema(object, k_verdict_schema, what));
-  return VerdictRecord{std::string(t)};
+Result<VerdictRecord> parse_verdict_record(NamedText named) {
+  TRY(auto object, json::parse(named.text, named.name));
+  TRY_DO(json::require_schema(object, k_verdict_schema, named.name));
+  return VerdictRecord{std::string(named.text)};
 }
-Result<PolicyRecord> parse_policy_record(std::string_view t, std::string_view what) {
-  TRY(auto object, json::parse(t, what));
-  TRY_DO(json::require_schema(object, k_policy_schema, what));
-  return PolicyRecord{std::string(t)};
+Result<PolicyRecord> parse_policy_record(NamedText named) {
+  TRY(auto object, json::parse(named.text, named.name));
+  TRY_DO(json::require_schema(object, k_policy_schema, named.name));
+  return PolicyRecord{std::string(named.text)};
 }
 
 GuardAfter summary_of(const Guard& guard) {

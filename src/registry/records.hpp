@@ -4,6 +4,7 @@
 // it, and to_json() writes them again; an unknown major version of a schema is refused (B004). A text, time or digest
 // must not be empty unless a comment says what empty means: it would be written, and no reader would accept it (R012).
 // No I/O.
+#include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
@@ -182,17 +183,17 @@ std::string to_json(const PolicyRecord&);
 std::string to_json(const VerdictRecord&);
 // Parses and checks a record: file names, projects, keys and directories must be valid. The files of sets and shards
 // and the blocked files must be in order, each once; the subjects of evidence are not checked for that. Fails with B002
-// to B004 or corrupt (R012); seals and channels also with R011. `what` names the record for messages.
-Result<SetRecord> parse_set(std::string_view text, std::string_view what);
-Result<SealRecord> parse_seal(std::string_view text, std::string_view what);
-Result<ViewRecord> parse_view(std::string_view text, std::string_view what);
-Result<ShardRecord> parse_shard(std::string_view text, std::string_view what);
-Result<ChannelRecord> parse_channel(std::string_view text, std::string_view what);
-Result<LedgerRecord> parse_ledger(std::string_view text, std::string_view what);
-Result<EvidenceRecord> parse_evidence(std::string_view text, std::string_view what);
-Result<WaiverRecord> parse_waiver(std::string_view text, std::string_view what);
+// to B004 or corrupt (R012); seals and channels also with R011.
+Result<SetRecord> parse_set(NamedText named);
+Result<SealRecord> parse_seal(NamedText named);
+Result<ViewRecord> parse_view(NamedText named);
+Result<ShardRecord> parse_shard(NamedText named);
+Result<ChannelRecord> parse_channel(NamedText named);
+Result<LedgerRecord> parse_ledger(NamedText named);
+Result<EvidenceRecord> parse_evidence(NamedText named);
+Result<WaiverRecord> parse_waiver(NamedText named);
 /// Only whether it is a JSON object of this schema: the gate reads the fields.
-Result<PolicyRecord> parse_policy_record(std::string_view text, std::string_view what);
+Result<PolicyRecord> parse_policy_record(NamedText named);
 
 /// The name of a record: the sha256 of its canonical bytes.
 template <class Record> DigestOf<Record> digest_of(const Record& record) {

@@ -47,19 +47,19 @@ TEST(Records, ASetHasExactlyTheseBytes) {
 
 template <class R, class Parse> void expect_round_trip(const R& record, Parse parse) {
   auto bytes = to_json(record);
-  auto again = parse(bytes, "a record");
+  auto again = parse({bytes, "a record"});
   ASSERT_TRUE(again) << render(again.error());
   EXPECT_EQ(to_json(*again), bytes);
 }
 
 template <class Parse> void expect_no_change_unseen(const std::string& bytes, Parse parse) {
-  ASSERT_TRUE(parse(bytes, "a record"));
+  ASSERT_TRUE(parse({bytes, "a record"}));
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     auto changed = bytes;
     changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
-    EXPECT_FALSE(parse(changed, "a record")) << changed;
+    EXPECT_FALSE(parse({changed, "a record"})) << changed;
   }
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(parse(bytes.substr(0, size), "a record"));
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(parse({bytes.substr(0, size), "a record"}));
 }
 
 TEST(Records, NoBitOfARecordThatHoldsItsOwnDigestChangesUnseen) {
@@ -73,12 +73,12 @@ TEST(Records, NoBitOfARecordThatHoldsItsOwnDigestChangesUnseen) {
 TEST(Records, ASealKeepsAndProvesFieldsOfLaterVersions) {
   SealRecord seal{SetDigest(sha256("x")), "42-linux/python/g", k_time, R"({"later":"words"})"};
   auto bytes = to_json(seal);
-  auto again = parse_seal(bytes, "a seal");
+  auto again = parse_seal({bytes, "a seal"});
   ASSERT_TRUE(again) << render(again.error());
   EXPECT_EQ(to_json(*again), bytes);
   auto changed = bytes;
   changed.replace(changed.find("words"), 5, "sword");
-  auto refused = parse_seal(changed, "a seal");
+  auto refused = parse_seal({changed, "a seal"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "R011");
 }
@@ -133,11 +133,11 @@ TEST(Records, FieldsOfALaterVersionAreKept) {
   insert(R"("platform":)", R"("new_in_origin":[1,2],)");
   insert(R"("project":)", R"("new_in_file":{"x":true},)");
   insert(R"("origin":)", R"("new":"y",)");
-  auto read = parse_set(bytes, "a set");
+  auto read = parse_set({bytes, "a set"});
   ASSERT_TRUE(read) << render(read.error());
   EXPECT_EQ(read->unknown, R"({"new":"y"})");
   EXPECT_EQ(sha256(to_json(*read)).hex().size(), 64u);
-  auto again = parse_set(to_json(*read), "a set");
+  auto again = parse_set({to_json(*read), "a set"});
   EXPECT_EQ(again->origin.unknown, R"({"new_in_origin":[1,2]})");
   EXPECT_EQ(again->files[0].unknown, R"({"new_in_file":{"x":true}})");
 }
@@ -148,7 +148,7 @@ TEST(Records, TextThatIsNotUtf8CannotBreakARecord) {
   evidence.result = Outcome::failed;
   evidence.started = evidence.ended = k_time;
   evidence.rows = {{"t\xff", Outcome::failed, "\x80", 0}};
-  auto read = parse_evidence(to_json(evidence), "evidence");
+  auto read = parse_evidence({to_json(evidence), "evidence"});
   ASSERT_TRUE(read) << render(read.error());
   EXPECT_EQ(read->rows[0].message, "\xEF\xBF\xBD");
 }
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(SenselessSet, IsRefused) {
   auto set = set_of({wheel()});
   GetParam().spoil(set);
-  auto read = parse_set(to_json(set), "a set");
+  auto read = parse_set({to_json(set), "a set"});
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, "R012");
   EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
@@ -189,7 +189,7 @@ struct WrongShape {
 };
 template <class Parse> void expect_refused(const std::vector<WrongShape>& cases, Parse parse) {
   for (const auto& [text, code] : cases) {
-    auto read = parse(text, "a record");
+    auto read = parse({text, "a record"});
     ASSERT_FALSE(read) << text;
     EXPECT_EQ(read.error().code, code) << text;
     EXPECT_EQ(read.error().kind, ErrorKind::corrupt) << text;
@@ -201,7 +201,7 @@ std::string proven(const std::string& text) { return with_own_digest(*json::pars
 TEST(Records, WrongShapesAreRefused) {
   auto channel = [](const std::string& fields) { return proven(R"({"schema":"quarry.channel/1",)" + fields + "}"); };
   const auto digest = sha256("x").hex(), rest = R"(,"view":")" + digest + R"(","ledger":")" + digest + R"(")";
-  ASSERT_TRUE(parse_channel(channel(R"("name":"a","generation":1)" + rest), "a channel"));
+  ASSERT_TRUE(parse_channel({channel(R"("name":"a","generation":1)" + rest), "a channel"}));
   expect_refused({{"", "B002"},
                   {"[]", "B003"},
                   {R"({"schema":"quarry.channel/3"})", "B004"},
@@ -221,7 +221,7 @@ TEST(Records, WrongShapesAreRefused) {
     return proven(R"({"schema":"quarry.seal/1","time":")" + time + R"(","set":")" + set + R"(","directory":")" +
                   directory + R"("})");
   };
-  ASSERT_TRUE(parse_seal(seal(digest, "42-linux/python/g"), "a seal"));
+  ASSERT_TRUE(parse_seal({seal(digest, "42-linux/python/g"), "a seal"}));
   expect_refused({{seal("../x", "42-linux/python/g"), "R012"},
                   {seal(digest, "../x"), "R012"},
                   {seal(digest, ""), "R012"},
@@ -238,11 +238,11 @@ TEST(Records, AGuardedChannelHasAnotherMajorVersion) {
   channel.guard.policy = PolicyDigest(sha256("p"));
   auto bytes = to_json(channel);
   EXPECT_NE(bytes.find("\"schema\":\"quarry.channel/2\""), std::string::npos);
-  auto again = parse_channel(bytes, "c");
+  auto again = parse_channel({bytes, "c"});
   ASSERT_TRUE(again) << render(again.error());
   EXPECT_EQ(again->guard, channel.guard);
   channel.guard.blocked = {{sha256("f"), "f", "", 1, {}}, {sha256("f"), "g", "", 1, {}}};
-  auto twice = parse_channel(to_json(channel), "c");
+  auto twice = parse_channel({to_json(channel), "c"});
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().code, "R012");
 }

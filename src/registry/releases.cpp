@@ -28,8 +28,9 @@ template <class V, Either<ReleaseRecord> R> void fields(V& v, R& r) {
 
 std::string to_json(const ReleaseRecord& record) { return write_document(k_release_schema, record); }
 
-Result<ReleaseRecord> parse_release(std::string_view text, std::string_view what) {
-  TRY(auto record, read_document<ReleaseRecord>(text, Place{what}, k_release_schema));
+Result<ReleaseRecord> parse_release(NamedText named) {
+  const auto what = named.name;
+  TRY(auto record, read_document<ReleaseRecord>(named.text, Place{what}, k_release_schema));
   auto unsorted = std::adjacent_find(record.sets.begin(), record.sets.end(),
                                      [](const SetDigest& a, const SetDigest& b) { return !(a < b); });
   if (record.expect.platforms.empty() && !record.expect.empty())

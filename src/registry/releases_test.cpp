@@ -21,7 +21,7 @@ TEST(Releases, KeepWhatTheyHoldAndWhatALaterVersionAdds) {
   record.expect.families = {"gfx94X-dcgpu"};
   record.notes = "# Notes\n";
   record.unknown = R"({"later":1})";
-  auto read = parse_release(to_json(record), "a release");
+  auto read = parse_release({to_json(record), "a release"});
   ASSERT_TRUE(read) << render(read.error());
   EXPECT_EQ(to_json(*read), to_json(record));
   EXPECT_THAT(read->expect.families, ElementsAre("gfx94X-dcgpu"));
@@ -29,10 +29,10 @@ TEST(Releases, KeepWhatTheyHoldAndWhatALaterVersionAdds) {
 
 TEST(Releases, WithoutSetsOrOutOfOrderAreRefused) {
   ReleaseRecord record;
-  EXPECT_EQ(parse_release(to_json(record), "a release").error().code, "R012");
+  EXPECT_EQ(parse_release({to_json(record), "a release"}).error().code, "R012");
   record.sets = {digest_named<SetDigest>("a"), digest_named<SetDigest>("a")};
-  EXPECT_THAT(parse_release(to_json(record), "a release").error().message, HasSubstr("named twice"));
-  EXPECT_EQ(parse_release(R"({"schema":"quarry.release/2"})", "a release").error().code, "B004");
+  EXPECT_THAT(parse_release({to_json(record), "a release"}).error().message, HasSubstr("named twice"));
+  EXPECT_EQ(parse_release({R"({"schema":"quarry.release/2"})", "a release"}).error().code, "B004");
 }
 
 TEST(Releases, ThatExpectSomethingOnNoPlatformAreNotWritten) {

@@ -28,7 +28,7 @@ Unexpected wrong_seal(const std::string& key, std::string_view why) {
 // The seal at `key`, which must be that of `set`.
 Result<SealRecord> fitting_seal(const std::string& bytes, const std::string& key, const SetDigest& set,
                                 const std::string& directory) {
-  TRY(auto record, parse_seal(bytes, key));
+  TRY(auto record, parse_seal({bytes, key}));
   if (record.set != set) return wrong_seal(key, "names another set");
   if (record.directory != directory) return wrong_seal(key, "names another directory");
   return record;

@@ -38,7 +38,7 @@ TEST(Words, RecordsOfALaterVersionKeepTheirBytes) {
       R"({"cell":{"platform":"linux"},"ended":"2026-01-01T00:00:00Z","errors":0,"failed":0,"passed":1,"result":"quarantined",)"
       R"("rows":[{"name":"a","outcome":"rerun","seconds":0.5}],"schema":"quarry.evidence/1","sealed":true,"skipped":0,)"
       R"("started":"2026-01-01T00:00:00Z","subjects":[],"suite":"s"})";
-  auto read = parse_evidence(evidence, "e");
+  auto read = parse_evidence({evidence, "e"});
   ASSERT_TRUE(read) << render(read.error());
   EXPECT_FALSE(read->result.kind());
   EXPECT_EQ(read->rows[0].outcome.text(), "rerun");
@@ -49,12 +49,12 @@ TEST(Words, RecordsOfALaterVersionKeepTheirBytes) {
   entry.action = Action::read("adopt");
   entry.when = *Timestamp::parse("2026-01-01T00:00:00Z");
   entry.to_view = ViewDigest(sha256("view"));
-  auto again = parse_ledger(to_json(entry), "l");
+  auto again = parse_ledger({to_json(entry), "l"});
   ASSERT_TRUE(again) << render(again.error());
   EXPECT_EQ(again->action.text(), "adopt");
   EXPECT_FALSE(again->action == Action::rollback);
   entry.action = {};
-  EXPECT_FALSE(parse_ledger(to_json(entry), "l")) << "a move without an action";
+  EXPECT_FALSE(parse_ledger({to_json(entry), "l"})) << "a move without an action";
 }
 
 } // namespace

@@ -42,7 +42,7 @@ struct Connection {
 Result<Connection> connect(const std::string& locator, const store::Surroundings& surroundings) {
   Connection made;
   TRY(made.files, s3::read_shared_files(surroundings.environment));
-  auto profile = s3::profile_of(made.files.config, made.files.credentials, s3::profile_name(surroundings.environment));
+  auto profile = s3::profile_of(made.files, s3::profile_name(surroundings.environment));
   TRY(made.location, s3::parse_location(locator, surroundings.environment, profile));
   made.transport = net::make_client(net::settings_from(surroundings.environment));
   auto credentials = s3::make_credential_cache(surroundings.environment, made.files, made.transport, surroundings.clock,

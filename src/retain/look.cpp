@@ -43,11 +43,11 @@ Result<std::optional<Entry>> read_entry(ObjectReader& store, const SetDigest& di
   auto key = registry::seal_key(entry.set.directory, digest);
   TRY(auto seal, store.get(key, registry::k_record_bytes_max));
   if (seal) {
-    TRY(auto record, registry::parse_seal(*seal, key));
+    TRY(auto record, registry::parse_seal({*seal, key}));
     entry.seal = std::move(*seal);
     entry.sealed_us = std::max(record.time.us(), written_us);
   } else if (entry.retired) {
-    TRY(auto record, registry::parse_seal(entry.retired->record.seal, key));
+    TRY(auto record, registry::parse_seal({entry.retired->record.seal, key}));
     entry.sealed_us = std::max(record.time.us(), written_us);
   } else {
     return std::optional<Entry>();

@@ -107,7 +107,7 @@ tl::expected<net::Response, Refusal> Bucket::once(const Call& call, Credentials&
     refusal.ambiguous = !is_page(answer->body); // a captive portal has sent nothing on
   }
   if (refusal.error.is(codes::access_denied))
-    refusal.error.hint = hint_of_denial(call.method, !call.key.empty(), !used.keys.access_key.empty());
+    refusal.error.hint = hint_of_denial({call.method, !call.key.empty(), !used.keys.access_key.empty()});
   if (is_mute(call, refusal)) return tl::unexpected(told(call, std::move(refusal)));
   learn(refusal, &*answer, used);
   return tl::unexpected(std::move(refusal));

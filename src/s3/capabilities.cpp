@@ -166,10 +166,10 @@ std::string endpoint_of(const Bucket& bucket) {
 
 } // namespace
 
-std::string capabilities_json(const Capabilities& c, const std::string& endpoint, std::int64_t now_us) {
+std::string capabilities_json(const Capabilities& c, const Probed& probed) {
   return json::pretty(Json{{"schema", k_capabilities_schema},
-                           {"endpoint", endpoint},
-                           {"checked", sys::rfc3339(now_us)},
+                           {"endpoint", probed.endpoint},
+                           {"checked", sys::rfc3339(probed.now_us)},
                            {"put_if_absent", c.if_absent},
                            {"put_if_match", c.if_match},
                            {"quoted_if_match", c.quoted_if_match},
@@ -178,8 +178,8 @@ std::string capabilities_json(const Capabilities& c, const std::string& endpoint
                            {"slash_keys", c.slash_keys}});
 }
 
-std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
-                                                   std::int64_t now_us) {
+std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const Probed& wanted) {
+  const auto& [endpoint, now_us] = wanted;
   auto document = json::parse(text, "the store's capabilities");
   if (!document || !document->is_object() || !json::require_schema(*document, k_capabilities_schema, "capabilities"))
     return {};
@@ -226,7 +226,7 @@ Result<Capabilities> CapabilityCache::get() {
   auto endpoint = endpoint_of(bucket_);
   auto kept = bucket_.call({.action = "read what the store can do", .key = key, .answer_bytes_max = k_record_max});
   std::optional<KeptCapabilities> record;
-  if (kept) record = parse_capabilities(kept->response.body, endpoint, clock_.now_us());
+  if (kept) record = parse_capabilities(kept->response.body, {endpoint, clock_.now_us()});
   if (record && !record->expired) return *(known_ = record->capabilities);
   auto found = probe(bucket_, prefix_);
   // A job that only adds evidence may not write the probe's objects. The expired record is good enough: servers rarely
@@ -239,7 +239,7 @@ Result<Capabilities> CapabilityCache::get() {
                     "`quarry doctor --store s3://{}/{}` once with one that may",
                     prefix_, bucket_.location().bucket, bucket_.location().prefix);
   TRY(known_, std::move(found), "while asking what the store can do");
-  auto text = capabilities_json(*known_, endpoint, clock_.now_us());
+  auto text = capabilities_json(*known_, {endpoint, clock_.now_us()});
   // A failure is ignored: the record only saves the next job the probe.
   static_cast<void>(bucket_.call({.action = "keep what the store can do",
                                   .method = "PUT",

@@ -21,15 +21,19 @@ struct Capabilities {
   bool operator==(const Capabilities&) const = default;
 };
 
+/// Where and when a server was asked.
+struct Probed {
+  std::string endpoint; ///< with the bucket
+  std::int64_t now_us = 0;
+};
 /// Returns the stored form. Pure.
-std::string capabilities_json(const Capabilities& capabilities, const std::string& endpoint, std::int64_t now_us);
+std::string capabilities_json(const Capabilities& capabilities, const Probed& probed);
 struct KeptCapabilities {
   Capabilities capabilities;
   bool expired = false; ///< older than a week, from the future, or from before slash_keys existed
 };
 /// Parses the stored form. Returns nullopt if it is unreadable or belongs to another endpoint. Pure.
-std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
-                                                   std::int64_t now_us);
+std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const Probed& wanted);
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/. Fails with the
 /// K-codes of the server. A round with a transient failure is repeated, up to eight times. A killed probe, or a lost

@@ -31,7 +31,7 @@ public:
     auto id = start_upload({tools_.bucket, to_.key, action()}, marked_.headers);
     if (!id) return tl::unexpected(std::move(id.error()));
     id_ = std::move(*id);
-    auto part_bytes = part_size(request_.size, k_copy_part_bytes);
+    auto part_bytes = part_size({request_.size, k_copy_part_bytes});
     etags_.resize((request_.size + part_bytes - 1) / part_bytes);
     std::optional<Refusal> failed;
     std::mutex mutex;
@@ -61,7 +61,7 @@ private:
 
   void add_source(Call& call) const {
     call.headers.emplace_back("x-amz-copy-source",
-                              fmt::format("/{}/{}", bucket_of_source(), uri_encode(request_.from.text(), true)));
+                              fmt::format("/{}/{}", bucket_of_source(), uri_encode(request_.from.text(), Slash::kept)));
     call.headers.emplace_back("x-amz-copy-source-if-match", "\"" + request_.from_etag + "\"");
   }
 
@@ -88,7 +88,7 @@ private:
     call.stall_ms = k_copy_stall_ms;
     auto done = pinned(tools_.bucket.call(call));
     if (!done) return tl::unexpected(std::move(done.error()));
-    auto reply = parse_reply(done->response.body, "a copied part");
+    auto reply = parse_reply({done->response.body, "a copied part"});
     if (!reply) return tl::unexpected(refused(std::move(reply).error()));
     etags_[i] = unquoted(reply->top.value("ETag"));
     return {};
@@ -119,7 +119,7 @@ private:
     }
     bool in_parts = !id_.empty();
     auto etag =
-        etag_of(outcome->response.body, in_parts ? "CompleteMultipartUploadResult" : "CopyObjectResult", "a copy");
+        etag_of({outcome->response.body, "a copy"}, in_parts ? "CompleteMultipartUploadResult" : "CopyObjectResult");
     if (!etag) { // it may have happened all the same
       auto refusal = refused(std::move(etag).error());
       refusal.ambiguous = true;

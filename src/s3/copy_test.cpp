@@ -40,7 +40,7 @@ public:
     Capabilities weak;
     weak.complete_conditions = false;
     return net::Response{
-        200, {{"etag", "\"e\""}}, capabilities_json(weak, "http://store.example bucket", clock.now_us())};
+        200, {{"etag", "\"e\""}}, capabilities_json(weak, {"http://store.example bucket", clock.now_us()})};
   }
   const sys::RealClock clock;
   std::vector<std::string> asked;

@@ -100,7 +100,7 @@ Result<Credentials> parse_credentials_json(NamedText named) {
 Result<Credentials> parse_assumed_role(NamedText named) {
   const auto text = named.text;
   const std::string source(named.name);
-  auto reply = parse_reply(text, source);
+  auto reply = parse_reply({text, source});
   if (!reply) return odd(source, "its answer is not XML");
   for (const auto& [name, records] : reply->groups)
     for (const auto& record : records) {

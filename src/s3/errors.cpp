@@ -168,7 +168,8 @@ bool is_page(std::string_view body) {
   return begin.starts_with("<!doctype html") || begin.starts_with("<html");
 }
 
-std::string hint_of_denial(const std::string& method, bool of_object, bool is_signed) {
+std::string hint_of_denial(const Denied& denied) {
+  const auto& [method, of_object, is_signed] = denied;
   if (!is_signed) return "set credentials, such as AWS_PROFILE, and unset QUARRY_S3_ANONYMOUS: nothing was signed";
   if (method == "DELETE") return "ask for s3:DeleteObject and s3:AbortMultipartUpload there";
   if (method == "PUT" || method == "POST") return "ask for s3:PutObject there";
@@ -207,7 +208,7 @@ Refusal refusal_of(const net::Response& response, const std::string& what) {
   refusal.status = response.ok() ? 500 : response.status; // a success whose body is an error is not a success
   refusal.unanswered = refusal.status == 502 || refusal.status == 504; // a gateway says so, and S3 may still write
   refusal.retry_after_ms = net::retry_after_ms(response.headers);
-  auto reply = parse_reply(response.body, what);
+  auto reply = parse_reply({response.body, what});
   std::string message;
   if (reply && reply->root == "Error") {
     refusal.code = reply->top.value("Code");

@@ -42,7 +42,12 @@ bool holds_error(const net::Response& response);
 Refusal foreign_refusal(const net::Response& response, const std::string& what);
 /// Whether a body begins like an HTML page. S3 answers in XML, proxies and captive portals in HTML.
 bool is_page(std::string_view body);
-/// Returns a hint for K003 that names the permission which the denied request needs.
-std::string hint_of_denial(const std::string& method, bool of_object, bool is_signed);
+struct Denied { ///< a request that was denied
+  std::string method;
+  bool of_object = true; ///< or of the bucket
+  bool is_signed = true;
+};
+/// Returns a hint for K003 that names the permission which the request needs. Pure.
+std::string hint_of_denial(const Denied& denied);
 
 } // namespace quarry::s3

@@ -26,7 +26,7 @@ std::string when_of(const Record& rule) {
 } // namespace
 
 Result<std::vector<ExpiryRule>> parse_lifecycle(std::string_view body) {
-  TRY(auto reply, parse_reply(body, "the lifecycle rules"));
+  TRY(auto reply, parse_reply({body, "the lifecycle rules"}));
   if (reply.root != "LifecycleConfiguration")
     return fail(ErrorKind::corrupt, "K020",
                 fmt::format("the answer to the lifecycle rules is a {}", reply.root.substr(0, 40)),

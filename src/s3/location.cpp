@@ -1,5 +1,6 @@
 #include "s3/location.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "s3/sigv4.hpp"
 #include <algorithm>
@@ -20,7 +21,7 @@ std::string first_of(const std::map<std::string, std::string>& environment, std:
 
 // The rules that all S3 services share: 3 to 63 of a-z 0-9 . - with a letter or digit at both ends.
 bool is_bucket(std::string_view name) {
-  auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  auto plain = [](char c) { return ascii::is_lower(c) || ascii::is_digit(c); };
   return name.size() >= 3 && name.size() <= 63 && plain(name.front()) && plain(name.back()) &&
          std::all_of(name.begin(), name.end(), [&](char c) { return plain(c) || c == '.' || c == '-'; }) &&
          name.find("..") == name.npos;
@@ -28,7 +29,7 @@ bool is_bucket(std::string_view name) {
 
 bool is_region(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    return ascii::is_lower(c) || ascii::is_digit(c) || c == '-';
   });
 }
 
@@ -39,7 +40,7 @@ Unexpected wrong(const std::string& locator, const std::string& why) {
 
 net::Url amazon(const std::string& region) {
   net::Url url;
-  url.host = amazon_host("s3", region);
+  url.host = amazon_host(AmazonService::s3, region);
   return url;
 }
 
@@ -75,7 +76,8 @@ Result<Location> parse_location(const std::string& locator, const std::map<std::
   return location;
 }
 
-std::string amazon_host(std::string_view service, const std::string& region) {
+std::string amazon_host(AmazonService asked, const std::string& region) {
+  const std::string_view service = asked == AmazonService::s3 ? "s3" : "sts";
   return fmt::format("{}.{}.amazonaws.com{}", service, region, region.starts_with("cn-") ? ".cn" : "");
 }
 
@@ -85,7 +87,7 @@ net::Url url_of(const Location& location, const BucketKey& key) {
     url.path += "/" + location.bucket;
   else
     url.host = location.bucket + "." + url.host;
-  if (!key.empty() || url.path.empty()) url.path += "/" + uri_encode(key.text(), true);
+  if (!key.empty() || url.path.empty()) url.path += "/" + uri_encode(key.text(), Slash::kept);
   return url;
 }
 

@@ -28,8 +28,9 @@ struct Location {
 Result<Location> parse_location(const std::string& locator, const std::map<std::string, std::string>& environment,
                                 const Profile& profile);
 
+enum class AmazonService : std::uint8_t { s3, sts };
 /// Returns Amazon's host of a service: "s3.eu-west-1.amazonaws.com", with ".cn" at the end for regions in China.
-std::string amazon_host(std::string_view service, const std::string& region);
+std::string amazon_host(AmazonService service, const std::string& region);
 /// Returns the URL of a key (given unencoded).
 net::Url url_of(const Location& location, const BucketKey& key);
 /// Returns the location of the same bucket in another region.

@@ -177,7 +177,7 @@ PutOutcome complete(const PartUpload& upload, const BegunUpload& begun, const Se
     return abandon(upload, begun.id, journal, std::move(holds.error()));
   auto done = upload.tools.bucket.call(call);
   if (!done) return completed_otherwise(upload, begun, journal, std::move(done.error()), sent.sha256);
-  auto etag = etag_of(done->response.body, "CompleteMultipartUploadResult", "the end of an upload");
+  auto etag = etag_of({done->response.body, "the end of an upload"}, "CompleteMultipartUploadResult");
   if (!etag) { // the object may have been made all the same
     auto refusal = refused(std::move(etag).error());
     refusal.ambiguous = true;
@@ -200,7 +200,7 @@ KnownParts known_parts(const PartPage& page, const KnownParts& journal) {
 }
 
 PutOutcome put_parts(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities) {
-  auto size = request.content.size(), part_bytes = part_size(size, tools.limits.part_bytes);
+  auto size = request.content.size(), part_bytes = part_size({size, tools.limits.part_bytes});
   if (part_bytes > tools.slabs.bytes_max()) return tl::unexpected(refused(too_large_for_parts(request)));
   PartUpload upload{tools, request, capabilities, part_bytes, (size + part_bytes - 1) / part_bytes};
   auto object = fmt::format("{} {}", url_of(tools.bucket.location(), request.key).text(), "upload");

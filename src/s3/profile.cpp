@@ -60,7 +60,8 @@ Result<Ini> parse_ini(NamedText named) {
   return ini;
 }
 
-Profile profile_of(const Ini& config, const Ini& credentials, const std::string& name) {
+Profile profile_of(const SharedFiles& files, const std::string& name) {
+  const auto& [config, credentials] = files;
   Profile profile;
   profile.name = name;
   auto take = [&](const Ini& ini, const std::string& section) {

@@ -26,12 +26,12 @@ struct Profile {
   }
 };
 
-/// Merges one profile of both files: `[profile NAME]` or `[default]` in config, `[NAME]` in credentials.
-Profile profile_of(const Ini& config, const Ini& credentials, const std::string& name);
-
 struct SharedFiles {
   Ini config, credentials;
 };
+
+/// Merges one profile of both files: `[profile NAME]` or `[default]` in config, `[NAME]` in credentials.
+Profile profile_of(const SharedFiles& files, const std::string& name);
 
 /// Reads AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE, else the files below HOME. A missing file counts as empty.
 /// Fails with K010 and the errors of reading.

@@ -124,7 +124,8 @@ tl::expected<void, Refusal> check_by_looking(const PutTools& tools, const PutReq
   return {};
 }
 
-std::uint64_t part_size(std::uint64_t size, std::uint64_t part_bytes) {
+std::uint64_t part_size(const Parting& parting) {
+  const auto [size, part_bytes] = parting;
   constexpr std::uint64_t k_step = 1u << 20;
   auto needed = (size + k_parts_wanted_max - 1) / k_parts_wanted_max;
   return needed <= part_bytes ? part_bytes : (needed + k_step - 1) / k_step * k_step;
@@ -151,11 +152,11 @@ Pairs condition_headers(const PutRequest& request, const Capabilities& capabilit
   return {};
 }
 
-Fate fate_of(const std::string& now, const std::string& nonce, const std::string& replaced) {
-  auto marks = text::split_any(now, ",");
+Fate fate_of(const WriteTraces& traces) {
+  auto marks = text::split_any(traces.now, ",");
   auto holds = [&](const std::string& mark) { return std::find(marks.begin(), marks.end(), mark) != marks.end(); };
-  if (holds(nonce)) return Fate::written;
-  auto before = text::split_any(replaced, ",");
+  if (holds(traces.nonce)) return Fate::written;
+  auto before = text::split_any(traces.replaced, ",");
   // The lineage reaches back to the object that we wanted to replace, and does not contain our mark.
   return !before.empty() && holds(before.front()) ? Fate::not_written : Fate::unknown;
 }
@@ -183,7 +184,7 @@ PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marke
   if (!refusal.unanswered && refusal.status >= 500 && is_as_expected(request, head)) refusal.ambiguous = false;
   if (!head || !refusal.ambiguous) return tl::unexpected(std::move(refusal));
   auto now = net::header(head->response.headers, k_lineage);
-  auto fate = fate_of(now, marked.nonce, request.lineage);
+  auto fate = fate_of({now, marked.nonce, request.lineage});
   if (fate == Fate::written) {
     auto etag = now.starts_with(marked.nonce) ? unquoted(net::header(head->response.headers, "etag")) : std::string();
     return PutDone{etag, request.content.size(), digest, marked.lineage};

@@ -78,8 +78,12 @@ struct PutTools {
 /// (with a journal), or until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
-/// Returns the bytes of a part: `part_bytes`, or more so that there are at most 9500 (S3 allows 10,000).
-std::uint64_t part_size(std::uint64_t size, std::uint64_t part_bytes);
+struct Parting {
+  std::uint64_t size = 0;       ///< of the object
+  std::uint64_t part_bytes = 0; ///< wanted
+};
+/// Returns the bytes of a part: `part_bytes`, or more so that there are at most 9500 (S3 allows 10,000). Pure.
+std::uint64_t part_size(const Parting& parting);
 
 // Shared by put.cpp, parts.cpp and copy.cpp.
 struct Marked { ///< the headers of an object, with the mark of this write
@@ -94,9 +98,13 @@ Pairs condition_headers(const PutRequest& request, const Capabilities& capabilit
 
 /// What became of a write whose reply was lost.
 enum class Fate : std::uint8_t { written, not_written, unknown };
-/// Decides it from the lineage `now` of the stored object: `nonce` is the mark of our write, `replaced` the lineage of
-/// the object that it was to replace. Pure.
-Fate fate_of(const std::string& now, const std::string& nonce, const std::string& replaced);
+struct WriteTraces {
+  std::string now;      ///< the lineage of the stored object
+  std::string nonce;    ///< the mark of our write
+  std::string replaced; ///< the lineage of the object that it was to replace
+};
+/// Decides it from the marks. Pure.
+Fate fate_of(const WriteTraces& traces);
 
 /// Turns the failure of a write into its outcome. A conflict, or for match an object that does not exist, becomes
 /// status 412. After an ambiguous failure it sends a HEAD and applies fate_of().

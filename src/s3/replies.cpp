@@ -68,7 +68,7 @@ Result<std::uint64_t> number(const Record& record, const std::string& key, std::
 }
 
 Result<Reply> parse_root(std::string_view body, std::string_view what, std::string_view root) {
-  TRY(auto reply, parse_reply(body, what));
+  TRY(auto reply, parse_reply({body, what}));
   if (reply.root != root) return odd(what, fmt::format("it is a <{}>, not a <{}>", reply.root.substr(0, 40), root));
   return reply;
 }
@@ -95,7 +95,8 @@ const std::vector<Record>& Reply::group(const std::string& name) const {
   return found == groups.end() ? k_none : found->second;
 }
 
-Result<Reply> parse_reply(std::string_view body, std::string_view what) {
+Result<Reply> parse_reply(NamedText named) {
+  auto [body, what] = named;
   // White space that keeps a connection alive may come before the document.
   while (!body.empty() && (body.front() == ' ' || body.front() == '\n' || body.front() == '\r')) body.remove_prefix(1);
   TRY(auto xml, XmlReader::open(body, {std::string(what), "K020", "an answer of S3", std::string(k_hint)}));
@@ -114,18 +115,19 @@ Result<Reply> parse_reply(std::string_view body, std::string_view what) {
   return collector.take(root);
 }
 
-Result<std::string> etag_of(std::string_view body, std::string_view root, std::string_view what) {
-  TRY(auto reply, parse_reply(body, what));
+Result<std::string> etag_of(NamedText body, std::string_view root) {
+  TRY(auto reply, parse_reply(body));
   if (reply.root == root) return reply.top.value("ETag");
-  return fail(ErrorKind::corrupt, "K020", fmt::format("the answer to {} is a {}", what, reply.root),
+  return fail(ErrorKind::corrupt, "K020", fmt::format("the answer to {} is a {}", body.name, reply.root),
               "a proxy may have answered instead of the store: run the command again");
 }
 
-Result<std::string> parse_upload_id(std::string_view body, std::string_view what) {
-  TRY(auto reply, parse_reply(body, what));
+Result<std::string> parse_upload_id(NamedText body) {
+  TRY(auto reply, parse_reply(body));
   auto id = reply.top.value("UploadId");
   if (reply.root == "InitiateMultipartUploadResult" && !id.empty()) return id;
-  return fail(ErrorKind::corrupt, "K020", fmt::format("the answer to {} is a {} and names no upload", what, reply.root),
+  return fail(ErrorKind::corrupt, "K020",
+              fmt::format("the answer to {} is a {} and names no upload", body.name, reply.root),
               "a proxy may have answered instead of the store: run the command again");
 }
 

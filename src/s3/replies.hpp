@@ -1,6 +1,7 @@
 #pragma once
 // Parses S3's XML answers (docs.aws.amazon.com, Amazon S3 API Reference), with bounds on size and depth. Unknown
 // elements are ignored. Every parse_… function and etag_of() fail with corrupt (K020). Pure.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "s3/bucket_key.hpp"
 #include <cstdint>
@@ -28,13 +29,13 @@ struct Reply {
   const std::vector<Record>& group(const std::string& name) const;
 };
 
-Result<Reply> parse_reply(std::string_view body, std::string_view what);
+Result<Reply> parse_reply(NamedText body);
 /// Returns the ETag in a document with this root; some versions of Ceph send an empty one. Fails with K020 if the
 /// document has another root.
-Result<std::string> etag_of(std::string_view body, std::string_view root, std::string_view what);
+Result<std::string> etag_of(NamedText body, std::string_view root);
 /// Parses InitiateMultipartUploadResult. Never returns an empty id: a request with an empty upload id would be a
 /// request about the object itself.
-Result<std::string> parse_upload_id(std::string_view body, std::string_view what);
+Result<std::string> parse_upload_id(NamedText body);
 
 struct ListedObject {
   BucketKey key;

@@ -157,12 +157,12 @@ TEST(Errors, AnswersOfSomebodyElse) {
 }
 
 TEST(Errors, ADenialNamesThePermissionOfItsRequest) {
-  EXPECT_THAT(hint_of_denial("PUT", true, true), HasSubstr("s3:PutObject"));
-  EXPECT_THAT(hint_of_denial("DELETE", true, true), HasSubstr("s3:DeleteObject"));
-  EXPECT_THAT(hint_of_denial("GET", false, true), HasSubstr("s3:ListBucket"));
-  EXPECT_THAT(hint_of_denial("HEAD", true, true), HasSubstr("s3:GetObject"));
+  EXPECT_THAT(hint_of_denial({"PUT", true, true}), HasSubstr("s3:PutObject"));
+  EXPECT_THAT(hint_of_denial({"DELETE", true, true}), HasSubstr("s3:DeleteObject"));
+  EXPECT_THAT(hint_of_denial({"GET", false, true}), HasSubstr("s3:ListBucket"));
+  EXPECT_THAT(hint_of_denial({"HEAD", true, true}), HasSubstr("s3:GetObject"));
   for (const auto* method : {"PUT", "GET", "DELETE"})
-    EXPECT_THAT(hint_of_denial(method, true, false), HasSubstr("credentials"));
+    EXPECT_THAT(hint_of_denial({method, true, false}), HasSubstr("credentials"));
 }
 
 struct Place {
@@ -219,12 +219,12 @@ TEST(Profiles, OfBothFiles) {
   auto credentials =
       parse_ini({"[ci]\naws_access_key_id = A\naws_secret_access_key = S#1 # a comment\n", "credentials"});
   ASSERT_TRUE(config && credentials);
-  auto profile = profile_of(*config, *credentials, "ci");
+  auto profile = profile_of({*config, *credentials}, "ci");
   EXPECT_TRUE(profile.found);
   EXPECT_EQ(profile.value("addressing_style"), "path");
   EXPECT_EQ(profile.value("aws_secret_access_key"), "S#1");
-  EXPECT_EQ(profile_of(*config, *credentials, "default").value("region"), "eu-west-1");
-  EXPECT_FALSE(profile_of(*config, *credentials, "other").found);
+  EXPECT_EQ(profile_of({*config, *credentials}, "default").value("region"), "eu-west-1");
+  EXPECT_FALSE(profile_of({*config, *credentials}, "other").found);
   auto broken = parse_ini({"[x]\nsecret-without-equals\n", "file"});
   ASSERT_FALSE(broken);
   EXPECT_THAT(render(broken.error()),
@@ -417,40 +417,40 @@ TEST(CredentialCache, EndedKeysAreNotGivenOut) {
 TEST(Capabilities, AreKeptForAWeekAndForOneEndpoint) {
   Capabilities ceph{true, true, false, false, false, true};
   std::int64_t now = 1369353600'000'000, week = 7ll * 24 * 3600 * 1'000'000;
-  auto text = capabilities_json(ceph, "http://a b", now);
-  auto at = [&](std::int64_t then) { return parse_capabilities(text, "http://a b", then); };
+  auto text = capabilities_json(ceph, {"http://a b", now});
+  auto at = [&](std::int64_t then) { return parse_capabilities(text, {"http://a b", then}); };
   EXPECT_EQ(at(now)->capabilities, ceph);
   EXPECT_FALSE(at(now + week)->expired);
   EXPECT_TRUE(at(now + week + 1)->expired);
   EXPECT_FALSE(at(now - 3'600'000'000)->expired); // two clocks never agree
   EXPECT_TRUE(at(now - week)->expired);           // a date in the future would never expire
-  EXPECT_FALSE(parse_capabilities(text, "http://other b", now));
-  EXPECT_FALSE(parse_capabilities("{}", "http://a b", now));
+  EXPECT_FALSE(parse_capabilities(text, {"http://other b", now}));
+  EXPECT_FALSE(parse_capabilities("{}", {"http://a b", now}));
   auto older = text; // written before keys that end in a slash were asked for
   older.replace(older.find("slash_keys"), 10, "other_keys");
-  auto kept = parse_capabilities(older, "http://a b", now);
+  auto kept = parse_capabilities(older, {"http://a b", now});
   ceph.slash_keys = false;
   EXPECT_EQ(kept->capabilities, ceph);
   EXPECT_TRUE(kept->expired);
 }
 
 TEST(Lineage, TellsWhatBecameOfAWrite) {
-  EXPECT_EQ(fate_of("mine,old", "mine", "old"), Fate::written);
-  EXPECT_EQ(fate_of("rival,mine,old", "mine", "old"), Fate::written); // and was built on
-  EXPECT_EQ(fate_of("rival,old", "mine", "old,older"), Fate::not_written);
-  EXPECT_EQ(fate_of("rival", "mine", "old"), Fate::unknown); // a writer that keeps no lineage came between
-  EXPECT_EQ(fate_of("rival,old", "mine", ""), Fate::unknown);
-  EXPECT_EQ(fate_of("", "mine", "old"), Fate::unknown);
+  EXPECT_EQ(fate_of({"mine,old", "mine", "old"}), Fate::written);
+  EXPECT_EQ(fate_of({"rival,mine,old", "mine", "old"}), Fate::written); // and was built on
+  EXPECT_EQ(fate_of({"rival,old", "mine", "old,older"}), Fate::not_written);
+  EXPECT_EQ(fate_of({"rival", "mine", "old"}), Fate::unknown); // a writer that keeps no lineage came between
+  EXPECT_EQ(fate_of({"rival,old", "mine", ""}), Fate::unknown);
+  EXPECT_EQ(fate_of({"", "mine", "old"}), Fate::unknown);
 }
 
 TEST(PartSize, KeepsWithinTheLimitsOfS3) {
   constexpr std::uint64_t k_mib = 1 << 20, k_part = 8 * k_mib;
-  EXPECT_EQ(part_size(0, k_part), k_part);
-  EXPECT_EQ(part_size(5ull << 30, k_part), k_part);
-  EXPECT_EQ(part_size(9500 * k_part, k_part), k_part);
-  EXPECT_EQ(part_size(9500 * k_part + 1, k_part), 9 * k_mib);
+  EXPECT_EQ(part_size({0, k_part}), k_part);
+  EXPECT_EQ(part_size({5ull << 30, k_part}), k_part);
+  EXPECT_EQ(part_size({9500 * k_part, k_part}), k_part);
+  EXPECT_EQ(part_size({9500 * k_part + 1, k_part}), 9 * k_mib);
   for (std::uint64_t size : {1ull << 30, 1ull << 37, 1ull << 38, 5ull << 40})
-    EXPECT_LE((size + part_size(size, k_part) - 1) / part_size(size, k_part), 9500u);
+    EXPECT_LE((size + part_size({size, k_part}) - 1) / part_size({size, k_part}), 9500u);
 }
 
 } // namespace

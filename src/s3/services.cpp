@@ -26,7 +26,7 @@ Unexpected failed(const std::string& source, const std::string& why) {
 }
 
 std::string without_secrets(const net::Response& response) {
-  auto reply = parse_reply(response.body, "an answer");
+  auto reply = parse_reply({response.body, "an answer"});
   std::string code;
   if (reply)
     for (const auto& [name, records] : reply->groups)
@@ -63,7 +63,7 @@ Result<Credentials> assume_role(const CredentialSurroundings& surroundings, cons
   net::Request request;
   request.method = "POST";
   auto endpoint = variable(surroundings, "AWS_ENDPOINT_URL_STS");
-  if (endpoint.empty()) endpoint = fmt::format("https://{}/", amazon_host("sts", surroundings.region));
+  if (endpoint.empty()) endpoint = fmt::format("https://{}/", amazon_host(AmazonService::sts, surroundings.region));
   TRY(request.url, net::parse_url(endpoint), "while reading AWS_ENDPOINT_URL_STS");
   request.headers = {{"content-type", "application/x-www-form-urlencoded"}};
   if (keys) {
@@ -158,7 +158,7 @@ Result<std::optional<Credentials>> from_machine(const CredentialSurroundings& s,
     return std::optional<Credentials>();
   }
   auto name = text::lines(role->body).front();
-  auto found = at(roles + uri_encode(text::trim(name), false), "GET", with_token);
+  auto found = at(roles + uri_encode(text::trim(name), Slash::encoded), "GET", with_token);
   if (!found) return fail(std::move(found.error().error));
   if (!found->ok()) return failed("the metadata service", fmt::format("status {}", found->status));
   TRY(auto credentials, parse_credentials_json({found->body, "the machine's role"}));

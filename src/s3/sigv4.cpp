@@ -1,5 +1,6 @@
 #include "s3/sigv4.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "digest/hmac.hpp"
 #include "sys/clock.hpp"
@@ -51,13 +52,13 @@ std::string scope_text(const Scope& scope) {
 
 } // namespace
 
-std::string uri_encode(std::string_view text, bool keep_slash) {
+std::string uri_encode(std::string_view text, Slash slash) {
   constexpr std::string_view k_digits = "0123456789ABCDEF";
   std::string out;
   out.reserve(text.size() + 16);
   for (char c : text) {
-    bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-                 c == '_' || c == '~' || (keep_slash && c == '/');
+    bool plain =
+        ascii::is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~' || (slash == Slash::kept && c == '/');
     if (plain) {
       out += c;
       continue;
@@ -72,7 +73,8 @@ std::string uri_encode(std::string_view text, bool keep_slash) {
 
 std::string canonical_query(const Pairs& parameters) {
   Pairs encoded;
-  for (const auto& [name, value] : parameters) encoded.emplace_back(uri_encode(name, false), uri_encode(value, false));
+  for (const auto& [name, value] : parameters)
+    encoded.emplace_back(uri_encode(name, Slash::encoded), uri_encode(value, Slash::encoded));
   std::sort(encoded.begin(), encoded.end());
   std::string out;
   for (const auto& [name, value] : encoded) out += (out.empty() ? "" : "&") + name + "=" + value;

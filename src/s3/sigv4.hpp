@@ -19,8 +19,9 @@ struct Keys {
   Secret session_token; ///< empty for long-lived keys
 };
 
-/// Percent-encodes by RFC 3986: unreserved characters stay, all others become %XX, also '/' unless `keep_slash`.
-std::string uri_encode(std::string_view text, bool keep_slash);
+enum class Slash : std::uint8_t { kept, encoded };
+/// Percent-encodes by RFC 3986: unreserved characters stay, all others become %XX, also '/' if it is to be encoded.
+std::string uri_encode(std::string_view text, Slash slash);
 /// Returns the query string, encoded and sorted by encoded bytes, as it is signed and as it is sent.
 std::string canonical_query(const Pairs& parameters);
 

@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Published, Examples,
                                                   "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"},
                                            Vector{"put_object",
                                                   "PUT",
-                                                  "/" + uri_encode("test$file.text", true),
+                                                  "/" + uri_encode("test$file.text", Slash::kept),
                                                   {},
                                                   {{"date", "Fri, 24 May 2013 00:00:00 GMT"},
                                                    {"x-amz-storage-class", "REDUCED_REDUNDANCY"}},
@@ -140,8 +140,8 @@ TEST(CanonicalRequest,
 }
 
 TEST(UriEncode, IsForS3) {
-  EXPECT_EQ(uri_encode("a/b c+d~é=%", true), "a/b%20c%2Bd~%C3%A9%3D%25");
-  EXPECT_EQ(uri_encode("a/b", false), "a%2Fb");
+  EXPECT_EQ(uri_encode("a/b c+d~é=%", Slash::kept), "a/b%20c%2Bd~%C3%A9%3D%25");
+  EXPECT_EQ(uri_encode("a/b", Slash::encoded), "a%2Fb");
   EXPECT_EQ(canonical_query({{"uploads", ""}, {"a+", "/"}}), "a%2B=%2F&uploads=");
 }
 

@@ -67,7 +67,7 @@ std::optional<Keys> keys_in(const Profile& profile) {
 
 Found from_profile_named(const CredentialSurroundings& s, const SharedFiles& files, const std::string& name,
                          std::string& why, int depth) {
-  auto profile = profile_of(files.config, files.credentials, name);
+  auto profile = profile_of(files, name);
   if (depth > k_profile_depth_max) return bad_profile(profile, "its source_profile leads in a circle");
   auto source = "profile " + name;
   if (auto role = profile.value("role_arn"); !role.empty()) {
@@ -82,8 +82,7 @@ Found from_profile_named(const CredentialSurroundings& s, const SharedFiles& fil
     if (base.empty()) return bad_profile(profile, "role_arn needs source_profile or web_identity_token_file");
     auto keys = keys_in(profile);
     if (base != name) {
-      if (!profile_of(files.config, files.credentials, base).found)
-        return bad_profile(profile, fmt::format("there is no profile {}", base));
+      if (!profile_of(files, base).found) return bad_profile(profile, fmt::format("there is no profile {}", base));
       TRY(auto of_base, from_profile_named(s, files, base, why, depth + 1));
       keys = of_base ? std::optional(of_base->keys) : std::nullopt;
     }

@@ -17,7 +17,7 @@ tl::expected<std::string, Refusal> start_upload(const UploadTarget& target, Pair
     created.error().ambiguous = false; // whatever the server did: without Complete there is no object
     return tl::unexpected(std::move(created.error()));
   }
-  auto id = parse_upload_id(created->response.body, "the start of an upload");
+  auto id = parse_upload_id({created->response.body, "the start of an upload"});
   if (!id) return tl::unexpected(refused(std::move(id).error()));
   return std::move(*id);
 }

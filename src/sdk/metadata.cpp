@@ -35,7 +35,7 @@ Result<dist::Metadata> base_metadata(const Package& package, const std::string& 
   dist::Metadata m;
   m.name = naming.dist(package, family);
   m.version = naming.version.str();
-  m.summary = for_family(package.summary, family, false);
+  m.summary = for_family({package.summary, family}, NameForm::as_written);
   m.requires_python = defaults.requires_python;
   m.license_expression = defaults.license;
   m.author = defaults.author;
@@ -93,14 +93,14 @@ std::string extras_table(const Package& meta) {
 } // namespace
 
 std::string Naming::dist(const Package& package, const std::string& family) const {
-  return normalised(for_family(package.dist, family, false));
+  return normalised(for_family({package.dist, family}, NameForm::as_written));
 }
 std::string Naming::pure(const Package& package, const std::string& family) const {
-  return for_family(package.pure, family, true);
+  return for_family({package.pure, family}, NameForm::importable);
 }
 std::string Naming::platform(const Package& package, const std::string& family) const {
   if (package.role == Role::device) return platform(*recipe->find(package.overlays), "");
-  return for_family(package.platform, family, true) + nonce;
+  return for_family({package.platform, family}, NameForm::importable) + nonce;
 }
 
 std::vector<std::string> Naming::all_families() const {

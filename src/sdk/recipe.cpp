@@ -1,5 +1,6 @@
 #include "sdk/recipe.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "digest/sha256.hpp"
@@ -19,16 +20,14 @@ template <class T> T value_of(const std::string& name, std::initializer_list<std
   return table.begin()->second;
 }
 
-bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-
 bool all_of_words(std::string_view text, std::string_view also) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [&](char c) { return is_letter_or_digit(c) || also.find(c) != also.npos; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return ascii::is_alnum(c) || also.find(c) != also.npos; });
 }
 
 // A script becomes a file in the environment's bin directory, on every system.
 bool is_script_name(std::string_view name) {
-  return all_of_words(name, "._+-") && (is_letter_or_digit(name[0]) || name[0] == '_') && name.back() != '.';
+  return all_of_words(name, "._+-") && (ascii::is_alnum(name[0]) || name[0] == '_') && name.back() != '.';
 }
 
 // The form of an SPDX license expression (SPDX 2.3, annex D): identifiers, AND, OR, WITH and parentheses; whether the
@@ -120,9 +119,8 @@ Result<void> read_script(TomlTable& table, Script& into) {
 }
 
 bool is_identifier(std::string_view text) {
-  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return !text.empty() && !ascii::is_digit(text[0]) &&
+         std::all_of(text.begin(), text.end(), [](char c) { return ascii::is_alnum(c) || c == '_'; });
 }
 
 // When a package is made, and whether it may be without files.
@@ -183,7 +181,7 @@ Result<void> check_names(const Recipe& recipe, const Package& package) {
     bool has_family = name.find("{family}") != name.npos;
     if (package.per_family && !has_family) return refuse(key, "a per-family package needs {family} in its name");
     if (has_family && !package.per_family) return refuse(key, "{family} belongs to packages with per_family = true");
-    auto example = for_family(name, k_family, true);
+    auto example = for_family({name, k_family}, NameForm::importable);
     bool fits = key == "dist" ? dist::ProjectName::parse(example).has_value() : is_identifier(example);
     if (!fits)
       return refuse(
@@ -323,7 +321,9 @@ std::string Recipe::place(const Package& package, const std::string& key) const 
                      package.name, key);
 }
 
-Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
+Result<Recipe> parse_recipe(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   TRY(auto root, TomlTable::parse(text, file, "S001", "S002", "docs/formats/recipe.md lists every key of a recipe"));
   Recipe recipe;
   recipe.file = file;
@@ -364,17 +364,19 @@ std::string entry_point_attribute(const std::string& script) {
   std::string out;
   char previous = 0;
   for (char c : script) {
-    bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    bool word = ascii::is_alnum(c) || c == '_';
     if (c == '+')
       out += previous == '+' ? "p" : "_p";
     else
       out += word ? c : '_';
     previous = c;
   }
-  return !out.empty() && out[0] >= '0' && out[0] <= '9' ? "_" + out : out;
+  return !out.empty() && ascii::is_digit(out[0]) ? "_" + out : out;
 }
 
-std::string for_family(std::string_view pattern, std::string_view family, bool importable) {
+std::string for_family(const FamilyPattern& wanted, NameForm form) {
+  const auto& [pattern, family] = wanted;
+  const bool importable = form == NameForm::importable;
   auto name = importable ? text::replace_all(family, "-", "_") : std::string(family);
   return text::replace_all(pattern, "{family}", name);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // A recipe says what the packages of an SDK hold (docs/formats/recipe.md). Pure values; parsing names file, line and
 // key.
+#include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include <cstdint>
@@ -96,12 +97,17 @@ struct Recipe {
 /// invalid_argument S001 (syntax), S002 (unknown key, wrong type, missing key), S003 (a reference to a package that is
 /// not there, a role that lacks what it needs, a name that cannot be one or that two packages share); each with
 /// "file:line: key".
-Result<Recipe> parse_recipe(std::string_view text, const std::string& file);
+Result<Recipe> parse_recipe(NamedText named);
 
 /// The attribute of `_cli.py` behind a console script: python/README.md "Entry points".
 std::string entry_point_attribute(const std::string& script);
 
-/// "{family}" in a name of the recipe; `importable` also turns '-' into '_'.
-std::string for_family(std::string_view pattern, std::string_view family, bool importable);
+struct FamilyPattern {
+  std::string_view pattern; ///< with "{family}" in it
+  std::string_view family;
+};
+enum class NameForm : std::uint8_t { as_written, importable }; ///< importable: a name that Python can import
+/// "{family}" in a name of the recipe; NameForm::importable also turns '-' into '_'.
+std::string for_family(const FamilyPattern& wanted, NameForm form);
 
 } // namespace quarry::sdk

@@ -29,7 +29,7 @@ components = ["lib"]
 TEST(Recipe, ShippedOneParses) {
   auto text = sys::read_file(QUARRY_SOURCE_DIR "/data/recipes/rocm-sdk.toml");
   ASSERT_TRUE(text);
-  auto recipe = parse_recipe(*text, "rocm-sdk.toml");
+  auto recipe = parse_recipe({*text, "rocm-sdk.toml"});
   ASSERT_TRUE(recipe) << render(recipe.error());
   std::vector<std::string> names;
   for (const auto& p : recipe->packages) names.push_back(p.name);
@@ -39,7 +39,7 @@ TEST(Recipe, ShippedOneParses) {
 }
 
 TEST(Recipe, SmallOneParses) {
-  auto recipe = parse_recipe(k_small, "r.toml");
+  auto recipe = parse_recipe({k_small, "r.toml"});
   ASSERT_TRUE(recipe) << render(recipe.error());
   EXPECT_EQ(recipe->packages[0].select[0].targets, TargetRule::any);
 }
@@ -56,7 +56,7 @@ TEST_P(RecipeRefusal, NamesFileLineAndKey) {
   auto at = text.find(from);
   ASSERT_NE(at, text.npos) << from;
   text.replace(at, from.size(), GetParam().to);
-  auto recipe = parse_recipe(text, "r.toml");
+  auto recipe = parse_recipe({text, "r.toml"});
   ASSERT_FALSE(recipe);
   EXPECT_EQ(recipe.error().code, GetParam().code);
   EXPECT_EQ(recipe.error().kind, ErrorKind::invalid_argument);
@@ -113,12 +113,12 @@ TEST(Recipe, LicensesHaveTheFormOfSpdx) {
                                     "GPL-2.0+", "MIT and BSD-3-Clause"}) {
     auto text = k_small;
     text.replace(text.find("\"MIT\""), 5, "\"" + license + "\"");
-    EXPECT_TRUE(parse_recipe(text, "r.toml")) << license;
+    EXPECT_TRUE(parse_recipe({text, "r.toml"})) << license;
   }
 }
 
 TEST(Recipe, PackageThatSelectsNothingIsRefused) {
-  auto recipe = parse_recipe(k_small.substr(0, k_small.find("[[package.tools.select]]")), "r.toml");
+  auto recipe = parse_recipe({k_small.substr(0, k_small.find("[[package.tools.select]]")), "r.toml"});
   ASSERT_FALSE(recipe);
   EXPECT_EQ(recipe.error().code, "S003");
 }
@@ -129,7 +129,7 @@ TEST(Recipe, EntryPointsFollowTheRuntimePackage) {
   EXPECT_EQ(entry_point_attribute("7z"), "_7z");
   auto twice = k_small + "[[package.tools.script]]\nname = \"a-b\"\nprogram = \"x\"\n[[package.tools.script]]\nname = "
                          "\"a_b\"\nprogram = \"y\"\n";
-  auto recipe = parse_recipe(twice, "r.toml");
+  auto recipe = parse_recipe({twice, "r.toml"});
   ASSERT_FALSE(recipe);
   EXPECT_THAT(recipe.error().message, HasSubstr("a-b and a_b would be one entry point"));
 }
@@ -137,14 +137,16 @@ TEST(Recipe, EntryPointsFollowTheRuntimePackage) {
 TEST(Recipe, OneNameMayStandForTwoPlatforms) {
   const std::string script = "[[package.tools.script]]\nname = \"a\"\nprogram = \"x\"\n";
   auto apart = k_small + script + "platforms = [\"linux\"]\n" + script + "platforms = [\"windows\"]\n";
-  EXPECT_TRUE(parse_recipe(apart, "r.toml"));
+  EXPECT_TRUE(parse_recipe({apart, "r.toml"}));
   auto both = k_small + script + "platforms = [\"linux\"]\n" + script;
-  EXPECT_FALSE(parse_recipe(both, "r.toml"));
+  EXPECT_FALSE(parse_recipe({both, "r.toml"}));
 }
 
 TEST(Recipe, FamilyNames) {
-  EXPECT_EQ(for_family("rocm-sdk-libraries-{family}", "gfx94X-dcgpu", false), "rocm-sdk-libraries-gfx94X-dcgpu");
-  EXPECT_EQ(for_family("_rocm_sdk_libraries_{family}", "gfx94X-dcgpu", true), "_rocm_sdk_libraries_gfx94X_dcgpu");
+  EXPECT_EQ(for_family({"rocm-sdk-libraries-{family}", "gfx94X-dcgpu"}, NameForm::as_written),
+            "rocm-sdk-libraries-gfx94X-dcgpu");
+  EXPECT_EQ(for_family({"_rocm_sdk_libraries_{family}", "gfx94X-dcgpu"}, NameForm::importable),
+            "_rocm_sdk_libraries_gfx94X_dcgpu");
 }
 
 } // namespace

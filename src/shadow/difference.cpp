@@ -32,10 +32,10 @@ bool is_compared(std::string_view topic) {
 }
 } // namespace
 
-Result<Table> Table::parse(const NamedText& source) {
+Result<Table> Table::parse(NamedText source) {
   const auto& [text, file] = source;
   Table table;
-  TRY(table.packages_, inspect::parse_allowed(text, file));
+  TRY(table.packages_, inspect::parse_allowed(source));
   int number = 0;
   for (const auto& line : text::lines(text)) {
     ++number;

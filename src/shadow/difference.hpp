@@ -1,6 +1,7 @@
 #pragma once
 // A difference between two runs of one build, and the table that says which differences are explained
 // (docs/formats/differences.md). Pure, thread-safe.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "inspect/allow.hpp"
 #include <cstdint>
@@ -30,17 +31,12 @@ struct Section {
   std::uint64_t explained() const, unexplained() const;
 };
 
-/// The text of a file, and how messages call it.
-struct NamedText {
-  std::string text, file;
-};
-
 /// The table: rows of packages, and rows of the topics.
 class Table {
 public:
   /// Fails with invalid_argument Q001 as inspect::parse_allowed() does, and with Q500 for a row of a topic without
   /// place or reason. Rows of topics that are not compared here are passed over.
-  static Result<Table> parse(const NamedText& source);
+  static Result<Table> parse(NamedText source);
   /// Returns the reason of the first row of the topic whose glob fits the place; empty if none does.
   std::string reason(Topic topic, std::string_view place) const;
   const inspect::Allowed& packages() const { return packages_; }

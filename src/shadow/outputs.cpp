@@ -64,8 +64,8 @@ std::string upload_in(const Outputs& outputs) {
 }
 } // namespace
 
-Result<void> read_outputs(const NamedText& source, const std::string& run, Outputs& outputs) {
-  const auto& file = source.file;
+Result<void> read_outputs(NamedText source, const std::string& run, Outputs& outputs) {
+  const auto file = source.name;
   Lines lines{text::lines(source.text)};
   while (lines.next < lines.all.size()) {
     auto place = fmt::format("{}:{}", file, lines.next + 1);

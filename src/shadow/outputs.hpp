@@ -1,6 +1,7 @@
 #pragma once
 // What the jobs of two runs handed on: step outputs (the text of GITHUB_OUTPUT and GITHUB_ENV), and whether the
 // packages go on to a release. Pure.
+#include "base/data_text.hpp"
 #include "shadow/difference.hpp"
 #include <map>
 #include <string>
@@ -15,7 +16,7 @@ struct JobOutputs {
 /// Adds the lines of a file to `outputs`: "NAME=VALUE", and "NAME<<END" with lines up to END. A URL that names the
 /// run's directory `run` ("42-linux") is cut there: "{run}/python/index.html". Fails with invalid_argument Q502 for
 /// other lines, for an END that is missing, and for a name that has another value already.
-Result<void> read_outputs(const NamedText& source, const std::string& run, Outputs& outputs);
+Result<void> read_outputs(NamedText source, const std::string& run, Outputs& outputs);
 
 /// Compares outputs but `upload`: "NAME", "NAME!ours" or "NAME!theirs".
 Section compare_outputs(const JobOutputs& outputs, const Table& table);

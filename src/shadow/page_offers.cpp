@@ -30,7 +30,7 @@ Result<Offers> offers_of(const Side& side, const std::string& directory) {
   TRY(auto text, text_of(side, name));
   Offers offers;
   if (!text) return offers;
-  TRY(auto page, index::read_html_page(*text, side.key(name)));
+  TRY(auto page, index::read_html_page({*text, side.key(name)}));
   for (const auto& file : page.files) {
     auto called = file.url_name();
     if (!called.ends_with(".whl") && !called.ends_with(".tar.gz") && !called.ends_with(".zip")) continue;

@@ -313,7 +313,7 @@ Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t before_us) {
 Result<std::unique_ptr<ObjectStore>> open_s3_store(const std::string& locator, const Surroundings& surroundings,
                                                    const S3Tuning& tuning) {
   TRY(auto files, s3::read_shared_files(surroundings.environment));
-  auto profile = s3::profile_of(files.config, files.credentials, s3::profile_name(surroundings.environment));
+  auto profile = s3::profile_of(files, s3::profile_name(surroundings.environment));
   TRY(auto location, s3::parse_location(locator, surroundings.environment, profile));
   if (!location.prefix.empty()) TRY_DO(check_key(location.prefix));
   auto settings = net::settings_from(surroundings.environment);

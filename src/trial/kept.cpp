@@ -83,7 +83,7 @@ Result<void> check_about(const registry::EvidenceRecord& evidence, const About& 
 
 Result<Recorded> record_kept(const std::string& file, const About& about, store::ObjectStore& store) {
   TRY(auto text, sys::read_file(file, registry::k_record_bytes_max));
-  auto evidence = registry::parse_evidence(text, file);
+  auto evidence = registry::parse_evidence({text, file});
   if (!evidence) return not_kept(file, evidence.error().message);
   auto log = sys::read_file(log_beside(file), k_log_bytes_max);
   if (!log) return not_kept(file, log.error().message);

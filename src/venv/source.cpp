@@ -165,7 +165,7 @@ Result<std::optional<Source>> published_directory(const std::string& directory, 
   TRY(auto paths, files_in(seals));
   if (paths.empty()) return not_sealed(locator, "carries no seal");
   TRY(auto text, sys::read_file(paths.front(), registry::k_record_bytes_max));
-  TRY(auto seal, registry::parse_seal(text, paths.front()));
+  TRY(auto seal, registry::parse_seal({text, paths.front()}));
   auto suffix = "/" + seal.directory;
   if (!directory.ends_with(suffix))
     return fail(ErrorKind::corrupt, "R014",

@@ -29,9 +29,9 @@ Result<std::vector<mirror::Reserved>> reserved_names(const Context& context) {
   for (const auto& name : context.resources.list("data/recipes/")) {
     auto text = name.ends_with(".toml") ? context.resources.read(name) : std::nullopt;
     if (!text) continue;
-    TRY(auto recipe, sdk::parse_recipe(*text, name));
+    TRY(auto recipe, sdk::parse_recipe({*text, name}));
     for (const auto& package : recipe.packages) {
-      auto pattern = text::lower(sdk::for_family(package.dist, "*", false));
+      auto pattern = text::lower(sdk::for_family({package.dist, "*"}, sdk::NameForm::as_written));
       reserved.push_back({pattern, fmt::format("the recipe {} makes it", recipe.name)});
     }
   }

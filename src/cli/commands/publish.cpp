@@ -147,7 +147,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
   target.several_versions = arguments.has("--several-versions");
   target.replace_unsealed_before_us = context.clock.now_us() - grace;
   auto now = sys::Timestamp::from_us(context.clock.now_us());
-  auto plan = arguments.has("--dry-run") ? plan_without_credentials(store, target, std::move(collected), now)
+  auto plan = arguments.has("--dry-run") ? publish::plan_without_credentials(store, target, std::move(collected), now)
                                          : publish::make_plan(store, target, std::move(collected), now);
   if (plan) TRY_DO(add_findings_of_rules(context, arguments, *plan));
   return plan;
@@ -155,7 +155,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
 
 Result<int> end_dry_run(Context& context, const Arguments& arguments, store::ObjectReader& store,
                         const publish::Plan& plan, const pages::PublicUrl& public_url) {
-  TRY(auto receipt, expected_receipt(store, plan, public_url));
+  TRY(auto receipt, publish::expected_receipt(store, plan, public_url));
   TRY_DO(tell_github_of_publish(context, plan, receipt));
   NextCommand next(context, "publish");
   next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest.hex());

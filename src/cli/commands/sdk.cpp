@@ -1,3 +1,4 @@
+#include "base/ascii.hpp"
 #include "cli/commands.hpp"
 #include "cli/prover.hpp"
 
@@ -33,7 +34,7 @@ Result<std::optional<sdk::Recipe>> own_recipe(const Context& context, const std:
   auto text = context.resources.read(name);
   if (!text) return std::nullopt;
   auto origin = context.resources.origin(name);
-  TRY(auto recipe, sdk::parse_recipe(*text, origin == "embedded" ? name : origin));
+  TRY(auto recipe, sdk::parse_recipe({*text, origin == "embedded" ? name : origin}));
   return std::optional(std::move(recipe));
 }
 
@@ -47,7 +48,7 @@ Result<sdk::RecipeChoice> recipes_of(const Context& context, const std::string& 
   if (named.empty() && !choice.own.empty()) return choice;
   if (sys::exists(named)) {
     TRY(auto text, sys::read_file(named), "while reading the recipe");
-    TRY(choice.asked, sdk::parse_recipe(text, named));
+    TRY(choice.asked, sdk::parse_recipe({text, named}));
     return choice;
   }
   TRY(choice.asked, own_recipe(context, named));
@@ -101,9 +102,8 @@ Result<sdk::BuildRequest> sdk_request_of(const Context& context, const Arguments
   request.dest_dir = arguments.get("--dest-dir");
   TRY(request.version, version_of(arguments.get("--version")), "while reading --version");
   request.nonce = arguments.get("--version-suffix");
-  auto wrong = std::find_if(request.nonce.begin(), request.nonce.end(), [](char c) {
-    return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
-  });
+  auto wrong = std::find_if(request.nonce.begin(), request.nonce.end(),
+                            [](char c) { return !(ascii::is_alnum(c) || c == '_'); });
   if (wrong != request.nonce.end())
     return fail(ErrorKind::invalid_argument, "S031",
                 fmt::format("--version-suffix {} cannot be part of a Python package name", request.nonce),

@@ -116,7 +116,8 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
   bool deep = arguments.has("--deep");
   auto progress = context.out.progress("verifying", 0);
   publish::VerifyOptions options{context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }};
-  TRY(auto verified, publish::verify_channel(*store, arguments.operands.at(0), deep, options));
+  TRY(auto verified, publish::verify_channel(*store, arguments.operands.at(0),
+                                             deep ? publish::Depth::bytes : publish::Depth::sizes, options));
   progress->finish();
   auto looked = promote::verify_moves(*store, verified.record);
   if (!looked) context.out.findings(verified.findings); // a ledger that cannot be read must not hide what was found

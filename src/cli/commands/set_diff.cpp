@@ -57,7 +57,7 @@ Result<inspect::Allowed> allowed_of(const Arguments& arguments) {
   auto file = arguments.get("--allow");
   if (file.empty()) return inspect::Allowed{};
   TRY(auto text, sys::read_file(file, k_differences_bytes_max), "while reading --allow");
-  return inspect::parse_allowed(text, file);
+  return inspect::parse_allowed({text, file});
 }
 
 std::string diff_text_of(const Diff& diff) {

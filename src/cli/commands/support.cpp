@@ -20,7 +20,7 @@ constexpr std::size_t k_sets_of_a_page = 64; // the newest of a channel, each wi
 /// The project that people install, and the Pythons that its packages are for.
 Result<SupportRecipe> recipe_of_page(const Context& context, const std::string& named) {
   auto name = "data/recipes/" + named + ".toml";
-  TRY(auto recipe, sdk::parse_recipe(context.resources.read(name).value_or(""), name));
+  TRY(auto recipe, sdk::parse_recipe({context.resources.read(name).value_or(""), name}));
   return SupportRecipe{"rocm", recipe.metadata.requires_python};
 }
 

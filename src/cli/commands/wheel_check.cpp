@@ -88,7 +88,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto asked, asked_of(context, arguments));
   TRY(auto windows, windows_paths_of(context, arguments));
   TRY(auto tables, load_tables(context));
-  TRY(auto refusals, inspect::parse_refusals(context.resources.read(k_refusals).value_or(""), k_refusals));
+  TRY(auto refusals, inspect::parse_refusals({context.resources.read(k_refusals).value_or(""), k_refusals}));
   TRY(auto paths, wheels_of(context, arguments.operands));
   TRY(auto wheels, inspect_wheels(context, tables, paths));
   auto found = findings_of_wheels(wheels, tables, {asked, windows, arguments.list("--allow-library")});

@@ -44,7 +44,7 @@ inline std::string broken_links(const Snapshot& store) {
     bool copy = key.ends_with('/');
     if (!key.ends_with("/index.html") && !copy) continue;
     if (copy && !store.contains(key + "index.html")) text += "a copy without its page: " + key + "\n";
-    auto page = index::read_page(bytes, key);
+    auto page = index::read_page({bytes, key});
     if (!page) {
       text += "unreadable page: " + key + "\n";
       continue;

@@ -1,0 +1,59 @@
+#include "release/deliver.hpp"
+
+#include "pages/projection.hpp"
+#include "publish/unseen.hpp"
+#include <set>
+
+namespace quarry::release {
+
+Result<void> check_delivery(const Destination& to, const std::vector<registry::SealedSet>& sets, const Means& means) {
+  TRY(auto planned, publish::plan_distribution(sets, to.prefix));
+  publish::HistoryOptions options;
+  options.transfers = means.transfers;
+  options.temporary = means.temporary;
+  options.let_go = to.let_go;
+  options.hash_bytes = to.hash_bytes;
+  TRY(auto histories, publish::check_distribution(*to.store, planned, options));
+  for (auto& history : histories) to.found->insert_or_assign(history.directory, std::move(history));
+  return {};
+}
+
+Result<Delivery> deliver(const Consignment& what, const Means& means, const promote::Options& options) {
+  const auto& [source, to, sets] = what;
+  Delivery done;
+  bool looked = true;
+  TRY(done.sets, publish::plan_distribution(sets, to.prefix));
+  for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
+  if (options.dry_run) {
+    auto checked = check_delivery(to, sets, means);
+    if (!checked && !publish::could_not_look(checked.error())) return fail(std::move(checked).error());
+    looked = checked.has_value();
+    if (!looked)
+      done.receipt.notes.push_back(publish::not_looked(to.locator, checked.error(),
+                                                       "which names are there with other bytes or in its base index"));
+  } else {
+    publish::DistributeOptions copying{options.when, means.transfers, to.hash_bytes};
+    for (const auto& [directory, history] : *to.found) copying.histories.push_back(history);
+    copying.who = options.who, copying.why = options.why, copying.tool = means.tool;
+    TRY(done.receipt, publish::distribute(source, *to.store, done.sets, copying));
+  }
+  for (const auto& [directory, history] : *to.found) {
+    done.receipt.notes.insert(done.receipt.notes.end(), history.notes.begin(), history.notes.end());
+    done.histories.push_back(history);
+  }
+  std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
+  for (const auto& directory : directories) {
+    auto root = options.public_url.of(*to.store, directory) + "/";
+    if (!looked) {
+      done.urls.push_back(std::move(root));
+      continue;
+    }
+    TRY(auto at, pages::addresses_of(*to.store, options.public_url, directory));
+    if (!at.find_links.empty()) done.find_links.push_back(root + "index.html");
+    done.urls.push_back(std::move(root));
+    if (!at.merged_url.empty()) done.merged.push_back(std::move(at.merged_url));
+  }
+  return done;
+}
+
+} // namespace quarry::release

@@ -1,0 +1,41 @@
+#pragma once
+// Copies promoted sets to a distribution, or looks whether that could be done.
+#include "promote/promote.hpp"
+#include "publish/distribute.hpp"
+#include "release/delivery.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::release {
+
+/// What a copy may use of this machine, and who it says it is.
+struct Means {
+  unsigned transfers = 4;
+  std::string temporary; ///< a directory for files of other tools that are read
+  std::string tool;      ///< "quarry 0.1.0", for the record of what is taken over
+};
+
+/// What goes from where to where.
+struct Consignment {
+  store::ObjectStore& source;
+  const Destination& to;
+  const std::vector<registry::SealedSet>& sets;
+};
+
+struct Delivery {
+  std::vector<publish::Distributed> sets;
+  publish::DistributeReceipt receipt;
+  std::vector<publish::HistoryPlan> histories; ///< what was taken over of other tools, or would be
+  std::vector<std::string> urls;               ///< of the repositories
+  std::vector<std::string> find_links;         ///< of their pages of links, where nothing answers under `urls`
+  std::vector<std::string> merged;             ///< of their merged indexes
+};
+
+/// Finds what would stop the copy, for before the channel moves. What it would take over of other tools goes to
+/// `to.found`. Reads no package of ours. Fails as publish::check_distribution() does.
+Result<void> check_delivery(const Destination& to, const std::vector<registry::SealedSet>& sets, const Means& means);
+/// Copies, or with `options.dry_run` only checks; then a target that does not let this user look is a note (P072)
+/// instead of an error. Fails as publish::distribute() does.
+Result<Delivery> deliver(const Consignment& what, const Means& means, const promote::Options& options);
+
+} // namespace quarry::release
