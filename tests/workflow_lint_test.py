@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -155,10 +156,29 @@ def test_suppressions(reviewed, comment, expected):
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("on: push\njobs:\n\tbuild: 1\n", "Y101"), ("on: push\non: push\njobs: {}\n", "Y103"), ("on: push\njobs: &a [*a]\n", "Y101"), ("on: push\nname: ${{ 'x }}-${{ y\nrun-name: ${{ a || }}\n", "Y104"), ("#" * 10_000_000 + "\n", "Y102")],
+    [("on: push\njobs:\n\tbuild: 1\n", "Y101"), ("on: push\non: push\njobs: {}\n", "Y103"), ("on: push\njobs: &a [*a]\n", "Y101"), ("on: push\nname: ${{ 'x }}-${{ y\nrun-name: ${{ a || }}\n", "Y104"), ("#" * 10_000_000 + "\n", "Y102"), ("#" * 40_000_000 + "\n", "Y102"), ("", "Y101"), ("just text\n", "Y101"), ("- a\n", "Y101")],
 )  # fmt: skip
 def test_broken_files(tmp_path, text, code):
     assert code in found(tree(tmp_path, bad=text))
+
+
+def test_what_is_no_file_is_a_finding(tmp_path):
+    """A pipe would be waited for, a device never ends. No message says the file's name twice."""
+    place = tree(tmp_path, good="on: push\njobs: {}\n") / ".github/workflows"
+    os.mkfifo(place / "pipe.yml")
+    (place / "directory.yml").mkdir()
+    (place / "loop.yml").symlink_to("loop.yml")
+    (place / "zero.yml").symlink_to("/dev/zero")
+    done = quarry("workflow", "lint", tmp_path, "--json")
+    assert done.code == 1
+    assert sorted((one["file"].split("/")[-1], one["code"]) for one in done.json["findings"]) == [(name, "Y102") for name in ("directory.yml", "loop.yml", "pipe.yml", "zero.yml")]
+    only = quarry("workflow", "graph", tmp_path)
+    assert only.code == 1 and only.err.count("Y102") == 4
+
+
+def test_a_long_expression_is_shown_by_its_begin(tmp_path):
+    message = quarry("workflow", "lint", tree(tmp_path, bad="on: push\nname: ${{ " + "(" * 5000 + " }}\njobs: {}\n"), "--json").json["findings"][0]["message"]
+    assert message.startswith("the expression `" + "(" * 80 + "…` cannot be parsed")
 
 
 def test_baseline_and_formats(reviewed):

@@ -1,5 +1,6 @@
 #include "base/json.hpp"
 
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -7,13 +8,15 @@
 namespace quarry::json {
 
 namespace {
-constexpr std::size_t k_depth_max = 64; // our deepest record nests 6 levels; more is an attack on the stack
+constexpr std::size_t k_token_shown = 40; // bytes of the last word
+constexpr std::size_t k_depth_max = 64;   // our deepest record nests 6 levels; more is an attack on the stack
 
 // Builds the value as the library would, in one pass, and stops at what we refuse: depth is bounded before recursion
 // can hurt, and a key that stands twice means one thing to one reader and another to the next (the library takes the
 // last).
 class Builder final : public nlohmann::json_sax<Json> {
 public:
+  explicit Builder(std::string_view text) : text_(text) {}
   Json root;
   std::string error; ///< why it stopped
 
@@ -36,11 +39,24 @@ public:
     member_ = &it->second;
     return true;
   }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
-    return stop(fmt::format("is not valid JSON: {}", e.what()));
+  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception&) override {
+    return stop(syntax_error(position, token));
   }
 
 private:
+  /// `position` counts the bytes that were read, `token` is the last word of them, control bytes as <U+0000>.
+  std::string syntax_error(std::size_t position, const std::string& token) const {
+    auto before = text_.substr(0, std::min(position == 0 ? 0 : position - 1, text_.size()));
+    auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    auto column = before.size() - (before.rfind('\n') + 1) + 1; // npos + 1 is 0: the first line
+    if (position > text_.size())
+      return text_.empty() ? "is not valid JSON: it is empty"
+                           : fmt::format("is not valid JSON: it ends too early, at line {}, column {}", line, column);
+    auto shown = token.size() > k_token_shown ? token.substr(token.size() - k_token_shown) : token;
+    return fmt::format("is not valid JSON: line {}, column {} is not expected, at the end of `{}`", line, column,
+                       shown);
+  }
+
   bool stop(std::string why) {
     if (error.empty()) error = std::move(why);
     return false;
@@ -66,6 +82,7 @@ private:
     return true;
   }
 
+  std::string_view text_;
   std::vector<Json*> open_;
   Json* member_ = nullptr;
 };
@@ -83,7 +100,7 @@ std::string pretty(const Json& value) { return value.dump(2, ' ', false, Json::e
 
 Result<Json> parse(std::string_view text, std::string_view what) {
   constexpr const char* k_again = "name the right file, or make it again: it must be one whole JSON document";
-  Builder builder;
+  Builder builder(text);
   try {
     if (Json::sax_parse(text, &builder)) return std::move(builder.root);
   } catch (const Json::exception& e) {

@@ -71,5 +71,16 @@ TEST(Json, Schema) {
   EXPECT_EQ(require_schema(Json::object(), "quarry.set/1", "x").error().code, "B003");
 }
 
+TEST(Json, ASyntaxErrorSaysWhereInOurWords) {
+  auto error = [](std::string_view text) { return json::parse(text, "a.json").error().message; };
+  EXPECT_EQ(error(""), "a.json is not valid JSON: it is empty");
+  EXPECT_EQ(error("{\"a\": 1"), "a.json is not valid JSON: it ends too early, at line 1, column 8");
+  EXPECT_EQ(error("[]]"), "a.json is not valid JSON: line 1, column 3 is not expected, at the end of `[]]`");
+  EXPECT_EQ(error("{\n  \"a\": nul1\n}"),
+            "a.json is not valid JSON: line 2, column 11 is not expected, at the end of `\"a\": nul1`");
+  EXPECT_EQ(error("[\"\xff\"]").find("json.exception"), std::string::npos);
+  EXPECT_LT(error("[" + std::string(100'000, '1') + "x]").size(), 200u);
+}
+
 } // namespace
 } // namespace quarry::json

@@ -3,6 +3,7 @@
 #include "base/ascii.hpp"
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <fmt/core.h>
 
 namespace quarry::text {
@@ -207,6 +208,13 @@ std::string shell_word(std::string_view text) {
 std::size_t utf8_prefix(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size()) {
+    if (std::uint64_t eight = 0; i + sizeof eight <= text.size()) { // most text is ASCII
+      std::memcpy(&eight, text.data() + i, sizeof eight);
+      if ((eight & 0x8080808080808080) == 0) {
+        i += sizeof eight;
+        continue;
+      }
+    }
     auto b = static_cast<unsigned char>(text[i]);
     std::size_t length = b < 0x80                 ? 1
                          : b >= 0xC2 && b <= 0xDF ? 2

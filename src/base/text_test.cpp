@@ -85,6 +85,11 @@ TEST(Text, Utf8) {
   for (auto bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
                    "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xC3", "\xE2\x82", "a\xFF"})
     EXPECT_FALSE(is_valid_utf8(bad));
+  for (std::size_t before = 0; before < 20; ++before) {
+    std::string ascii(before, 'a');
+    EXPECT_EQ(utf8_prefix(ascii + "\xC3\xA4" + ascii), 2 * before + 2);
+    EXPECT_EQ(utf8_prefix(ascii + "\xFF" + ascii), before);
+  }
 }
 
 TEST(Text, Numbers) {

@@ -18,7 +18,7 @@ std::string bytes(std::uint64_t count) {
 
 std::string seconds(double value) {
   if (value < 60) return fmt::format("{:.1f} s", value);
-  auto whole = std::llround(value);
+  auto whole = std::llround(std::min(value, 1e15)); // beyond, a sum of forged times would not fit
   return whole < 3600 ? fmt::format("{} min {:02} s", whole / 60, whole % 60)
                       : fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }

@@ -58,10 +58,13 @@ bool is_utf8_name(std::string_view declaration) {
 Result<XmlReader> XmlReader::open(std::string_view text, XmlSource source) {
   XmlReader reader(text, std::move(source));
   if (text.size() > k_xml_bytes_max) return reader.defect(fmt::format("it is larger than {} bytes", k_xml_bytes_max));
-  if (!text::is_valid_utf8(text)) return reader.defect("it is not UTF-8");
+  reader.at_ = text::utf8_prefix(text);
+  if (reader.at_ < text.size()) return reader.defect("it is not UTF-8");
   auto control = std::find_if(text.begin(), text.end(),
                               [](char c) { return static_cast<unsigned char>(c) < 0x20 && !is_space(c); });
+  reader.at_ = static_cast<std::size_t>(control - text.begin());
   if (control != text.end()) return reader.defect("it holds a control character");
+  reader.at_ = 0;
   reader.take("\xEF\xBB\xBF");
   if (reader.take("<?xml")) {
     auto begin = reader.at_;
@@ -72,10 +75,12 @@ Result<XmlReader> XmlReader::open(std::string_view text, XmlSource source) {
 }
 
 Unexpected XmlReader::defect(std::string_view why) const {
-  auto line =
-      std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n') + 1;
+  auto before = text_.substr(0, at_);
+  auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  auto column = before.size() - (before.rfind('\n') + 1) + 1; // npos + 1 is 0: the first line
   return fail(ErrorKind::corrupt, source_.code,
-              fmt::format("{}:{}: not {} that can be read: {}", source_.what, line, source_.kind, why), source_.hint);
+              fmt::format("{}:{}:{}: not {} that can be read: {}", source_.what, line, column, source_.kind, why),
+              source_.hint);
 }
 
 bool XmlReader::take(std::string_view prefix) {

@@ -1,6 +1,7 @@
 #include "cli/annotations.hpp"
 
 #include "base/text.hpp"
+#include "run/locator.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -33,10 +34,6 @@ std::string xml_text(std::string_view text) {
   return text::html_escape(kept);
 }
 
-/// "run:42" and "set:12345678" are places of a store, not lines of a file.
-bool is_locator(std::string_view before_colon) {
-  return before_colon == "run" || before_colon == "set" || before_colon == "release";
-}
 } // namespace
 
 std::vector<PlacedFinding> placed(const Findings& findings) {
@@ -44,7 +41,8 @@ std::vector<PlacedFinding> placed(const Findings& findings) {
   for (const auto& one : findings) {
     auto colon = one.place.rfind(':');
     auto line = colon == one.place.npos ? std::nullopt : text::parse_u64(std::string_view(one.place).substr(colon + 1));
-    bool has_line = line && *line <= k_line_max && !is_locator(std::string_view(one.place).substr(0, colon));
+    // "run:42" and "set:12345678" are places of a store, not lines of a file.
+    bool has_line = line && *line <= k_line_max && !run::names_no_file(one.place);
     out.push_back({one.code, one.severity, has_line ? one.place.substr(0, colon) : one.place,
                    has_line ? static_cast<unsigned>(*line) : 0, 0, one.message, one.fix});
   }

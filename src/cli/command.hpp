@@ -24,8 +24,9 @@ struct Flag {
   std::string fallback = {};             ///< default shown and used; empty: none
   std::string environment = {};          ///< variable read when the flag is absent, e.g. "QUARRY_STORE"
   bool required = false, repeats = false;
-  char letter = 0;                       ///< 'n' for -n
-  std::vector<std::string> aliases = {}; ///< other long names: "--no-x" switches have their own Flag
+  char letter = 0;                         ///< 'n' for -n
+  std::vector<std::string> aliases = {};   ///< other long names: "--no-x" switches have their own Flag
+  std::vector<std::string> documents = {}; ///< values that print a document of their own: refused beside --json
   bool many = false; ///< takes every word up to the next one with a dash, none too; for today's scripts
 };
 

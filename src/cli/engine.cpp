@@ -122,6 +122,7 @@ Result<Arguments> complete_arguments(const World& world, const Command& command,
   TRY_DO(apply_settings(global_flags(), world.environment, settings, arguments));
   TRY_DO(apply_settings(command.flags, world.environment, settings, arguments));
   TRY_DO(check_required(command, arguments));
+  TRY_DO(check_documents(command, arguments));
   return arguments;
 }
 

@@ -4,15 +4,23 @@
 #include "cli/job_files.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
+#include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 namespace quarry::cli {
 
 namespace {
 /// GitHub drops the whole summary of a step above 1 MiB; other commands of the step write to it, too.
 constexpr std::size_t k_summary_bytes_max = 512u << 10;
+constexpr std::string_view k_for_programs[] = {"github", "sarif", "junit"};
+
+bool is_for_programs(std::string_view format) {
+  return std::find(std::begin(k_for_programs), std::end(k_for_programs), format) != std::end(k_for_programs);
+}
 
 Result<std::vector<Rule>> rules_of(const Context& context, const std::vector<PlacedFinding>& findings) {
   TRY(auto codes, load_codes(context.resources));
@@ -51,19 +59,21 @@ std::string summary_of(const std::vector<PlacedFinding>& findings, const Finding
 }
 } // namespace
 
+Flag findings_format_flag(std::vector<std::string> formats, std::string help) {
+  Flag flag{.name = "--format", .value = "F", .help = std::move(help), .choices = formats, .fallback = "text"};
+  std::copy_if(formats.begin(), formats.end(), std::back_inserter(flag.documents), is_for_programs);
+  return flag;
+}
+
 Result<void> print_for_programs(Context& context, const std::vector<PlacedFinding>& findings,
                                 const FindingFormat& format) {
-  bool for_programs = format.format == "github" || format.format == "sarif" || format.format == "junit";
-  if (for_programs && context.out.json())
-    return fail(ErrorKind::invalid_argument, "C042",
-                fmt::format("--json and --format {} ask for two documents", format.format), "give one of them");
+  if (!is_for_programs(format.format)) return {};
   if (format.format == "github") {
     auto page = context.variable("GITHUB_STEP_SUMMARY");
     auto rest = page.empty() ? "shown with `--format text`" : "in the step summary";
     context.out.data(annotations(findings, rest));
     return append_for_job("GITHUB_STEP_SUMMARY", page, summary_of(findings, format));
   }
-  if (format.format != "sarif" && format.format != "junit") return {};
   TRY(auto rules, rules_of(context, findings));
   context.out.data(format.format == "sarif"
                        ? json::pretty(sarif(findings, rules, {format.suite, std::string(program_version())}))

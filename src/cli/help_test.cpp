@@ -257,5 +257,25 @@ TEST(Registry, TheCommandsOfANounAreThoseOfTheWholeTable) {
   EXPECT_EQ(commands_near("--json").size(), all.size());
 }
 
+// Otherwise the command would refuse it after all its work, or print two documents.
+TEST(Registry, FormatsForProgramsAreRefusedBesideJson) {
+  for (const auto& command : all_commands())
+    for (const auto& flag : command.flags)
+      for (const std::string format : {"sarif", "junit"}) {
+        if (std::find(flag.choices.begin(), flag.choices.end(), format) == flag.choices.end()) continue;
+        Arguments arguments{.operands = {}, .rest = {}, .values = {{"--json", {""}}}, .fallbacks = {}};
+        for (const auto& other : command.flags) arguments.fallbacks[other.name] = other.fallback;
+        arguments.fallbacks["--json"] = std::nullopt;
+        EXPECT_TRUE(check_documents(command, arguments)) << name_of(command);
+        arguments.values[flag.name] = {format};
+        auto refused = check_documents(command, arguments);
+        ASSERT_FALSE(refused) << name_of(command);
+        EXPECT_EQ(refused.error().code, "C042");
+        EXPECT_EQ(refused.error().message, "--json and --format " + format + " ask for two documents");
+        arguments.values.erase("--json");
+        EXPECT_TRUE(check_documents(command, arguments)) << name_of(command);
+      }
+}
+
 } // namespace
 } // namespace quarry::cli

@@ -256,6 +256,16 @@ Result<void> refuse_missing(const Command& command, const std::vector<Missing>& 
 
 } // namespace
 
+Result<void> check_documents(const Command& command, const Arguments& arguments) {
+  if (!arguments.has("--json")) return {};
+  for (const auto& flag : command.flags)
+    if (auto value = arguments.get(flag.name);
+        std::find(flag.documents.begin(), flag.documents.end(), value) != flag.documents.end())
+      return usage("C042", fmt::format("--json and {} {} ask for two documents", flag.name, value),
+                   "use only one of them");
+  return {};
+}
+
 Result<void> check_required(const Command& command, const Arguments& arguments) {
   const auto& operands = command.operands;
   bool open_end = std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return o.repeats; });

@@ -24,6 +24,8 @@ const Flag* find_letter(const std::vector<Flag>& flags, char letter);
 /// are missing at once (C004).
 Result<Arguments> parse_words(const Command& command, std::span<const std::string> words);
 Result<void> check_required(const Command& command, const Arguments& arguments);
+/// C042 if --json stands beside a value that prints another document, such as `--format sarif`.
+Result<void> check_documents(const Command& command, const Arguments& arguments);
 /// One of the flag's choices, a number for -j: C006.
 Result<void> check_value(const Flag& flag, const std::string& value, const std::string& where);
 

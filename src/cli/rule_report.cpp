@@ -103,11 +103,7 @@ std::vector<Flag> rule_report_flags() {
        .value = "FILE",
        .help = "findings that are accepted, with reason, owner and last day"},
       {.name = "--baseline", .value = "FILE", .help = "report only what this --json document of an earlier run lacks"},
-      {.name = "--format",
-       .value = "F",
-       .help = "how findings are written",
-       .choices = {"text", "json", "github", "sarif", "junit"},
-       .fallback = "text"}};
+      findings_format_flag({"text", "json", "github", "sarif", "junit"})};
 }
 
 Result<inspect::RuleProfile> rule_profile_of(const Context& context, const Arguments& arguments) {

@@ -214,6 +214,12 @@ Result<Locator> parse_locator(std::string_view text) {
   return locator;
 }
 
+bool names_no_file(std::string_view text) {
+  auto name = text::lower(scheme_of(text));
+  return name != "file" && std::any_of(std::begin(k_schemes), std::end(k_schemes),
+                                       [&](const auto& scheme) { return name == scheme.name; });
+}
+
 std::vector<std::string> bare_word_meanings(std::string_view text, const std::vector<LocatorKind>& accepted) {
   if (!all_of(text, is_name)) return {};
   std::string word(text);

@@ -32,6 +32,10 @@ struct Locator {
 /// L00x when the text fits no form.
 Result<Locator> parse_locator(std::string_view text);
 
+/// Whether the text begins with a word of the grammar for something other than a file (`run:`, `set:`, `https:`), even
+/// if the rest fits no form. Looks at nothing.
+bool names_no_file(std::string_view text);
+
 /// What a bare word may have been meant as, of the `accepted` kinds: {"run:43"} for "43", {"channel:staging"} for
 /// "staging", {"set:0e66efc9cb8b", "channel:0e66efc9cb8b"} for digits of a digest. Empty for anything that has a slash
 /// or a scheme, and for other kinds. Looks at nothing.

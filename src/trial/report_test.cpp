@@ -78,6 +78,14 @@ TEST(Junit, AdmittedFailuresAreNotLost) {
   EXPECT_EQ(direct->errors, 1u);
 }
 
+TEST(Junit, WhatIsNoDurationTakesNoTime) {
+  for (auto time : {"NaN", "-5", "inf", "1e308", "1e20", "soon", ""}) {
+    auto report = parse_junit({fmt::format(R"(<testsuite><testcase name="a" time="{}"/></testsuite>)", time), "r"});
+    ASSERT_TRUE(report) << time;
+    EXPECT_EQ(report->rows[0].seconds, 0) << time;
+  }
+}
+
 TEST(Junit, TextIsTakenWhereThereIsNoMessageAndCut) {
   auto report =
       parse_junit({"<testsuite><testcase name=\"" + std::string(3000, 'n') +
@@ -122,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{
             "billion_laughs",
             R"(<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;">]><testsuite name="&b;"/>)",
-            "r.xml:1: not a report that can be read: it has a document type"},
+            "r.xml:1:24: not a report that can be read: it has a document type"},
         Hostile{"external_entity", "<!DOCTYPE x SYSTEM \"file:///etc/passwd\"><testsuite/>", "document type"},
         Hostile{"doctype_inside", "<testsuite><!DOCTYPE x></testsuite>", "document type"},
         Hostile{"unknown_entity", "<testsuite name=\"&xxe;\"/>", "the entity &xxe; is not one of XML's five"},

@@ -166,9 +166,10 @@ std::optional<Call> gh_call(const std::vector<Word>& words, const Node& script) 
 }
 
 void add_script_calls(File& file, int job, int step) {
-  const auto& script = *file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)].run;
+  const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
+  const auto& script = *one.run;
   if (script.text.find("gh ") == std::string::npos) return;
-  for (const auto& command : shell_commands(script.text)) {
+  for (const auto& command : one.commands) {
     auto call = gh_call(command.words, script);
     if (!call) continue;
     call->job = job;

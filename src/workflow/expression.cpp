@@ -12,6 +12,7 @@ namespace {
 bool starts_name(char c) { return ascii::is_letter(c) || c == '_'; }
 bool in_name(char c) { return starts_name(c) || ascii::is_digit(c) || c == '-'; }
 using ascii::is_digit;
+bool is_comparison(char c) { return c == '=' || c == '!' || c == '<' || c == '>'; }
 
 Expression node(Expression::Kind kind, std::size_t offset) {
   Expression made;
@@ -36,7 +37,8 @@ public:
     failed_ = true;
   }
   void blanks() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+      ++at_;
   }
   bool take(std::string_view token) {
     blanks();
@@ -139,6 +141,8 @@ private:
   Expression comparison(std::size_t depth) {
     auto left = unary(depth);
     while (!in_.failed()) {
+      in_.blanks();
+      if (in_.at_end() || !is_comparison(in_.peek())) break; // most values are not compared
       std::string_view found;
       for (std::string_view operation : {"==", "!=", "<=", ">=", "<", ">"})
         if (found.empty() && in_.take(operation)) found = operation;

@@ -65,6 +65,7 @@ std::vector<Step> read_steps(const Node* steps) {
     step.at = node.at;
     step.uses = node.text_at("uses");
     step.run = node.find("run");
+    if (step.run) step.commands = shell_commands(step.run->text);
     for (const auto& label : {node.text_at("name"), node.text_at("id"), step.uses})
       if (step.label.empty()) step.label = label.substr(0, label.find('@'));
     if (step.label.empty()) step.label = fmt::format("step {}", found.size() + 1);
@@ -230,6 +231,11 @@ std::unique_ptr<File> read_file_model(std::string path, std::string text, bool a
   file->root = std::move(parsed.root);
   file->name = file->root.text_at("name");
   if (!parsed.readable) return file;
+  if (!file->root.is_mapping())
+    defects.push_back({file->path, file->root.at, "Y101", Severity::error,
+                       action ? "the file is not an action: it holds no keys such as `runs`"
+                              : "the file is not a workflow: it holds no keys such as `on` and `jobs`",
+                       "write it, or remove the file"});
   if (action) {
     read_action(*file);
   } else {
@@ -258,7 +264,7 @@ std::vector<Source> read_sources(Tree& tree, std::vector<Located>& defects) {
     if (text)
       sources.push_back({path, std::move(*text), {}});
     else
-      defects.push_back({path, {}, "Y102", Severity::error, text.error().message, ""});
+      defects.push_back({path, {}, "Y102", Severity::error, text.error().message, text.error().hint});
   }
   return sources;
 }
@@ -278,7 +284,7 @@ Result<Repository> read_repository(Tree& tree) {
     std::move(source.defects.begin(), source.defects.end(), std::back_inserter(repository.defects));
     repository.files.push_back(std::move(source.model));
   }
-  if (repository.files.empty())
+  if (repository.files.empty() && repository.defects.empty())
     return fail(ErrorKind::not_found, "Y152", "there is no workflow file",
                 "name a directory with .github/workflows, or one that holds .yml files");
   repository.workflows = repository.files.size();

@@ -2,6 +2,7 @@
 // Workflows as values: what starts them, what they take, whom they call, and every place where an expression reads
 // something. Pointers lead into the file's own tree of values, which lives as long as the File.
 #include "workflow/expression.hpp"
+#include "workflow/shell.hpp"
 #include "workflow/tree.hpp"
 #include "workflow/yaml.hpp"
 #include <memory>
@@ -36,8 +37,9 @@ struct Entry {
 struct Step {
   const Node* node = nullptr;
   Position at;
-  std::string uses;          ///< empty for a script
-  const Node* run = nullptr; ///< the script
+  std::string uses;                   ///< empty for a script
+  const Node* run = nullptr;          ///< the script
+  std::vector<ShellCommand> commands; ///< of the script
   /// What people call it: its name, its id, its action, or its position.
   std::string label;
 };

@@ -14,9 +14,16 @@ std::vector<std::string> normal_path(const std::vector<std::string>& path) {
   return made;
 }
 
+/// What a message shows of an expression: its begin tells which one it is.
+std::string beginning_of(std::string_view text) {
+  constexpr std::size_t k_shown = 80;
+  if (text.size() <= k_shown) return std::string(text);
+  text = text.substr(0, k_shown);
+  return std::string(text.substr(0, text::utf8_prefix(text))) + "…";
+}
+
 struct Where {
   int job = -1, step = -1;
-  std::string slot;
 };
 
 class Walker {
@@ -26,32 +33,36 @@ public:
   void file() {
     for (const auto& member : file_.root.members)
       if (member.key != "jobs" && !(file_.action && member.key == "runs"))
-        node(member.value, {-1, -1, member.key}, false);
+        slot(member.value, {-1, -1}, member.key, false);
     for (std::size_t j = 0; j < file_.jobs.size(); ++j) job(file_.jobs[j], static_cast<int>(j));
   }
 
 private:
   void job(const Job& job, int index) {
     for (const auto& member : job.node->members)
-      if (member.key != "steps") node(member.value, {index, -1, member.key}, member.key == "if");
+      if (member.key != "steps") slot(member.value, {index, -1}, member.key, member.key == "if");
     for (std::size_t s = 0; s < job.steps.size(); ++s)
       for (const auto& member : job.steps[s].node->members)
-        node(member.value, {index, static_cast<int>(s), member.key}, member.key == "if");
+        slot(member.value, {index, static_cast<int>(s)}, member.key, member.key == "if");
+  }
+
+  void slot(const Node& value, const Where& where, std::string_view key, bool bare) {
+    slot_ = key;
+    node(value, where, bare);
   }
 
   void node(const Node& value, const Where& where, bool bare) {
     for (const auto& item : value.items) node(item, where, false);
     for (const auto& member : value.members) {
-      auto inner = where;
-      inner.slot += "." + member.key;
-      node(member.value, inner, false);
+      auto outer = slot_.size();
+      slot_.append(1, '.').append(member.key);
+      node(member.value, where, false);
+      slot_.resize(outer);
     }
     if (!value.is_scalar() || value.text.empty()) return;
-    if (bare && value.text.find("${{") == std::string::npos) {
-      piece(value, value.text, 0, where); // an `if` needs no braces
-      return;
-    }
-    if (value.text.find("${{") == std::string::npos) return;
+    bool braces = value.text.find("${{") != std::string::npos;
+    if (bare && !braces) piece(value, value.text, 0, where); // an `if` needs no braces
+    if (!braces) return;
     for (const auto& part : split_template(value.text))
       if (part.is_expression) piece(value, part.text, part.offset, where);
   }
@@ -62,9 +73,10 @@ private:
       expression(*parsed.expression, scalar, offset, where, false);
       return;
     }
-    defects_.push_back({file_.path, position_in(scalar, offset + parsed.error.offset), "Y104", Severity::error,
-                        fmt::format("the expression `{}` cannot be parsed: {}", text::trim(text), parsed.error.message),
-                        "correct it; actionlint explains GitHub's expression language"});
+    defects_.push_back(
+        {file_.path, position_in(scalar, offset + parsed.error.offset), "Y104", Severity::error,
+         fmt::format("the expression `{}` cannot be parsed: {}", beginning_of(text::trim(text)), parsed.error.message),
+         "correct it; actionlint explains GitHub's expression language"});
   }
 
   void add(const Expression& name, const Node& scalar, std::size_t offset, const Where& where, bool fallback,
@@ -75,7 +87,7 @@ private:
     read.has_fallback = fallback;
     read.job = where.job;
     read.step = where.step;
-    read.slot = where.slot;
+    read.slot = slot_;
     read.whole = whole || read.path.size() == 1 || read.path.back() == "*";
     bool inputs =
         read.path[0] == "inputs" || (read.path.size() >= 2 && read.path[0] == "github" && read.path[1] == "event" &&
@@ -105,6 +117,7 @@ private:
 
   File& file_;
   std::vector<Located>& defects_;
+  std::string slot_; ///< of the present value: as Read::slot
 };
 } // namespace
 

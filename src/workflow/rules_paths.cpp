@@ -106,7 +106,7 @@ private:
     const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
     auto here = directory(file, file.jobs[static_cast<std::size_t>(job)], one);
     std::vector<std::optional<std::string>> stack;
-    for (const auto& command : shell_commands(one.run->text)) {
+    for (const auto& command : one.commands) {
       const auto& words = command.words;
       const auto& program = words[0].text;
       if (program == "pushd") stack.push_back(here);

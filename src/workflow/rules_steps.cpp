@@ -1,7 +1,6 @@
 // Deadlines, matrices of one, downloads that nobody verifies.
 #include "base/text.hpp"
 #include "workflow/rules.hpp"
-#include "workflow/shell.hpp"
 #include "workflow/values.hpp"
 #include <algorithm>
 #include <array>
@@ -73,7 +72,7 @@ std::string downloaded(const ShellCommand& command, const ShellCommand* next) {
 void check_downloads(const Rules& rules, const File& file, const Step& step, const std::string& where) {
   const auto& script = step.run->text;
   if ((script.find("curl") == script.npos && script.find("wget") == script.npos) || is_verifier(script)) return;
-  auto commands = shell_commands(script);
+  const auto& commands = step.commands;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const auto* next = i + 1 < commands.size() ? &commands[i + 1] : nullptr;
     auto url = downloaded(commands[i], next);

@@ -3,7 +3,6 @@
 #include "base/text.hpp"
 #include "sys/path.hpp"
 #include "workflow/rules.hpp"
-#include "workflow/shell.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -95,15 +94,19 @@ void lists_of_tree(Tree& tree, const std::string& repository, std::vector<Target
 
 void lists_of_workflows(const Repository& repository, std::vector<TargetList>& found) {
   for (const auto& file : repository.files) {
-    if (file->text.find("gfx") == std::string::npos) continue;
     TargetList origin;
     origin.file = file->path;
-    std::uint32_t number = 0;
-    for (const auto& line : text::lines(file->text)) {
-      ++number;
+    const std::string_view text = file->text;
+    std::uint32_t number = 1;
+    std::size_t begin = 0; // of line `number`
+    for (auto at = text.find("gfx"); at != text.npos; at = text.find("gfx", begin)) {
+      for (auto end = text.find('\n', begin); end < at; end = text.find('\n', begin)) begin = end + 1, ++number;
+      auto end = std::min(text.find('\n', at), text.size());
+      auto line = text.substr(begin, end - begin);
       auto trimmed = text::trim(line);
       bool words = trimmed.starts_with('#') || trimmed.starts_with("description:");
-      if (!words && line.find("gfx") != line.npos) lists_in_line(line, number, origin, found);
+      if (!words) lists_in_line(line, number, origin, found);
+      begin = std::min(end + 1, text.size()), ++number;
     }
   }
 }
@@ -177,8 +180,7 @@ bool names_family(std::string_view input) {
 }
 
 bool compiles(const Step& step) {
-  if (!step.run) return false;
-  for (const auto& command : shell_commands(step.run->text)) {
+  for (const auto& command : step.commands) {
     const auto& words = command.words;
     auto program = path::basename(words[0].text);
     auto second = words.size() > 1 ? std::string(path::basename(words[1].text)) : std::string();

@@ -1,5 +1,4 @@
 #pragma once
-// Private to the room.
 // What a script says, as far as words and lines go: not a shell, and nothing is executed. Pure.
 #include <cstddef>
 #include <string>

@@ -36,7 +36,7 @@ public:
 
   Result<std::string> read(const std::string& path, std::uint64_t bytes_max) override {
     auto text = sys::read_file(path::join(root_, path), bytes_max);
-    if (!text) return fail(text.error().kind, "Y150", fmt::format("{} cannot be read: {}", path, text.error().message));
+    if (!text) return fail(text.error().kind, "Y150", text.error().message, text.error().hint);
     return std::move(*text);
   }
 

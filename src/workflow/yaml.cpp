@@ -44,6 +44,12 @@ Node::Style style_of(fy_token* token) {
   }
 }
 
+/// Whether a scalar is the characters that stand in the file: libfyaml analyses them again for each text.
+bool is_as_written(Node::Style style, std::string_view written) {
+  if (style == Node::Style::plain) return written.find('\n') == written.npos;
+  return style == Node::Style::quoted && written.find_first_of("\n\\'\"") == written.npos;
+}
+
 std::size_t size_of(const Node& node) {
   std::size_t size = 1;
   for (const auto& item : node.items) size += size_of(item);
@@ -225,9 +231,12 @@ private:
     // an empty text are written so: `if: 'inputs.ref != '''''`.
     auto* token = events_.current()->scalar.value;
     auto written = events_.written();
-    bool misread = fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED && written.find("''''") != written.npos;
-    node.text = misread ? single_quoted(written) : text_of(token);
     node.style = style_of(token);
+    bool misread = fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED && written.find("''''") != written.npos;
+    if (is_as_written(node.style, written))
+      node.text = written;
+    else
+      node.text = misread ? single_quoted(written) : text_of(token);
     if (node.style == Node::Style::quoted && node.at.column > 1) --node.at.column; // the mark stands after the quote
     if (node.style == Node::Style::literal) node.at.column += indents_.indent_of(node.at.line);
     node.kind = node.style == Node::Style::plain ? plain_kind(node.text) : Node::Kind::text;

@@ -80,6 +80,23 @@ TEST(Yaml, QuotesBesideQuotesAreRead) {
   EXPECT_EQ(text_of("'\n  ''''\n  '"), " '' ");
 }
 
+TEST(Yaml, TextsAreReadAsTheyMean) {
+  auto text_of = [](const std::string& written) {
+    return parse_yaml({"\xC3\xA4: \xE2\x82\xAC\na: " + written, "a.yml"}).root.text_at("a");
+  };
+  EXPECT_EQ(text_of("one \xC3\xA4 two   # comment\r\n"), "one \xC3\xA4 two");
+  EXPECT_EQ(text_of("one\n  two\n\n  three\n"), "one two\nthree");
+  EXPECT_EQ(text_of("\"tab\\t \\\"x\\\" \xC3\xA4\"\n"), "tab\t \"x\" \xC3\xA4");
+  EXPECT_EQ(text_of("\"plain \xC3\xA4\"  # c\n"), "plain \xC3\xA4");
+  EXPECT_EQ(text_of("'it''s'\n"), "it's");
+  EXPECT_EQ(text_of("'say \"x\"'\n"), "say \"x\"");
+  EXPECT_EQ(text_of("\"one\n  two\"\n"), "one two");
+  EXPECT_EQ(text_of("!!str 12\n"), "12");
+  EXPECT_EQ(text_of("&x y z\n"), "y z");
+  EXPECT_EQ(text_of("\n"), "");
+  EXPECT_EQ(text_of("''\n"), "");
+}
+
 TEST(Yaml, AliasesOfAliasesAreBounded) {
   std::string text = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n";
   for (int i = 1; i < 9; ++i) {

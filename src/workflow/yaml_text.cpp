@@ -30,6 +30,9 @@ bool is_number(std::string_view text) {
 } // namespace
 
 Node::Kind plain_kind(std::string_view text) {
+  // A word of the schema or a number begins with one of these; most texts do not.
+  if (!text.empty() && std::string_view("~nNtTfF+-.0123456789").find(text[0]) == std::string_view::npos)
+    return Node::Kind::text;
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return Node::Kind::null;
   for (auto word : {"true", "True", "TRUE", "false", "False", "FALSE"})
     if (text == word) return Node::Kind::boolean;

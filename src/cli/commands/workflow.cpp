@@ -109,10 +109,10 @@ Result<std::size_t> apply_baseline(const Context& context, const Arguments& argu
 Result<void> print_workflow(Context& context, const Arguments& arguments, const Linted& linted) {
   const auto& report = linted.report;
   auto format = arguments.get("--format");
-  TRY(auto codes, load_codes_of(context.resources, "workflow"));
   if (format == "json") context.out.data(json::pretty(workflow_document_of(linted, workflow_root(arguments))));
   TRY_DO(print_for_programs(context, placed(report.findings), {format, "quarry workflow lint", counts_text(report)}));
   if (format == "text" || format == "github") {
+    TRY(auto codes, load_codes_of(context.resources, "workflow"));
     Findings shown;
     for (const auto& one : report.findings)
       if (one.severity != Severity::note || arguments.has("--notes")) shown.push_back(workflow::to_finding(one));
@@ -126,7 +126,7 @@ Result<void> print_workflow(Context& context, const Arguments& arguments, const 
     if (notes > 0 && !arguments.has("--notes") && format == "text")
       context.out.note(fmt::format("hint: --notes shows the {} as well", units::things(notes, "note")));
   }
-  context.out.document(workflow_document_of(linted, workflow_root(arguments)));
+  if (context.out.json()) context.out.document(workflow_document_of(linted, workflow_root(arguments)));
   return {};
 }
 
@@ -211,7 +211,7 @@ Command lint_command() {
                 online_flag(),
                 {"--baseline", "REV", "report only findings that this revision of DIR does not have"},
                 {.name = "--fix", .value = "", .help = "edit the files where it is certain what to write"},
-                {"--format", "F", "how findings are written", {"text", "json", "github", "sarif"}, "text"},
+                findings_format_flag({"text", "json", "github", "sarif"}),
                 {.name = "--notes", .value = "", .help = "show notes, too; they are always counted"}},
       .examples = {{"quarry workflow lint", "the repository of the working directory"},
                    {"quarry workflow lint --baseline origin/main --format github", "in CI: only what a change adds"},

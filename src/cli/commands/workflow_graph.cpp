@@ -1,7 +1,9 @@
 #include "cli/commands.hpp"
+#include "cli/records.hpp"
 #include "cli/workflow_trees.hpp"
 
 #include "workflow/graph.hpp"
+#include "workflow/lint.hpp"
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -39,8 +41,12 @@ Result<int> run_graph(Context& context, const Arguments& arguments) {
     TRY(auto drawn, format == "svg" ? workflow::svg(graph) : workflow::mermaid(graph));
     context.out.data(drawn);
   }
+  Findings unread;
+  for (const auto& one : repository.defects) unread.push_back(workflow::to_finding(one));
+  context.out.findings(unread);
+  document["findings"] = findings_json(unread);
   context.out.document(document);
-  return 0;
+  return has_errors(unread) ? traits(ErrorKind::failed).exit_code : 0;
 }
 } // namespace
 
@@ -60,7 +66,9 @@ Command workflow_graph_command() {
                     {.name = "--actions", .value = "", .help = "draw composite actions of the repository, too"}},
           .examples = {{"quarry workflow graph > calls.svg", "a picture of the repository of the working directory"},
                        {"quarry workflow graph --format mermaid", "for a page or a pull request on GitHub"}},
-          .exit_codes = {{3, "no workflow file"}, {12, "the graph is too large for the format"}},
+          .exit_codes = {{1, "a file cannot be read, and is not in the picture"},
+                         {3, "no workflow file"},
+                         {12, "the graph is too large for the format"}},
           .schema = "quarry.workflow-graph/1",
           .run = run_graph};
 }

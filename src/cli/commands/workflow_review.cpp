@@ -195,7 +195,7 @@ std::vector<Flag> review_flags() {
           online_flag(),
           log_rules_flag(),
           {"--today", "DATE", "the day from which deadlines are counted, such as 2026-02-24 (default: today)"},
-          {"--format", "F", "how the review is written", {"text", "markdown", "json", "sarif"}, "text"}};
+          findings_format_flag({"text", "markdown", "json", "sarif"}, "how the review is written")};
 }
 } // namespace
 
