@@ -187,6 +187,17 @@ def test_a_baseline_hides_what_was_known(broken, tmp_path):
     assert "it is a quarry.wheel-check/1 document, not quarry.set-check/1" in done.err
 
 
+def test_files_of_rules_are_read_before_the_packages(broken, tmp_path):
+    """`wheel check` of a large set takes minutes, so a mistyped file is refused before."""
+    (broken / "damaged-1.0-py3-none-any.whl").write_bytes(b"not a zip archive")
+    (tmp_path / "rules.toml").write_text("x\n")
+    for command in ("set", "wheel"):
+        assert quarry(command, "check", broken).code == 6 or command == "wheel"
+        refused("Q011", 2, command, "check", broken, "--suppressions", tmp_path / "rules.toml")
+        refused("Q012", 6, command, "check", broken, "--baseline", tmp_path / "rules.toml")
+        refused("Q013", 3, command, "check", broken, "--profile", "none")
+
+
 def test_two_documents_at_once_are_refused(broken):
     for form in ("sarif", "github", "junit"):
         assert f"--json and --format {form} ask for two documents" in refused("C042", 2, "set", "check", broken, "--json", "--format", form).err

@@ -111,14 +111,15 @@ std::vector<Flag> publish_rule_flags() {
 }
 
 Result<void> add_findings_of_rules(Context& context, const Arguments& arguments, publish::Plan& plan) {
-  TRY(auto profile, rule_profile_of(context, arguments));
+  TRY(auto inputs, rule_inputs_of(context, arguments, {}));
+  const auto profile = inputs.profile.value_or(inspect::RuleProfile());
   TRY(auto findings, findings_of_packages(context, arguments, plan, profile));
   if (profile.wheels) {
     TRY(auto inside, findings_inside(context, arguments, plan));
     std::ranges::move(inside, std::back_inserter(findings));
   }
   auto looks_for = [&](const std::string& code) { return profile.wheels || is_rule_of_sets(code); };
-  TRY(auto report, judged_by_rules(context, arguments, {std::move(findings), {}, looks_for}));
+  TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(findings), looks_for}));
   if (has_errors(report.findings)) return refused(report, profile.name);
   std::ranges::move(report.findings, std::back_inserter(plan.notes));
   return {};

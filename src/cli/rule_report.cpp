@@ -119,28 +119,37 @@ Result<inspect::RuleProfile> rule_profile_of(const Context& context, const Argum
   return inspect::parse_rule_profile({*text, said});
 }
 
-Result<RuleReport> judged_by_rules(const Context& context, const Arguments& arguments, FoundByRules found) {
-  auto findings = std::move(found.findings);
-  TRY_DO(add_fixes(context, findings));
+Result<RuleInputs> rule_inputs_of(const Context& context, const Arguments& arguments, const std::string& schema) {
+  RuleInputs inputs;
   if (!arguments.get("--profile").empty()) {
-    TRY(auto profile, rule_profile_of(context, arguments));
-    inspect::apply_profile(profile, findings);
+    TRY(inputs.profile, rule_profile_of(context, arguments));
   }
-  RuleReport report;
   if (auto file = arguments.find("--suppressions")) {
     TRY(auto text, sys::read_file(*file, k_rule_file_bytes_max), "while reading --suppressions");
     TRY(auto codes, load_codes(context.resources));
     auto exists = [&](const std::string& code) { return codes.contains(code); };
-    TRY(auto suppressions, inspect::parse_suppressions({text, *file}, exists));
-    auto judged = inspect::apply_suppressions(std::move(findings), suppressions,
+    TRY(inputs.suppressions, inspect::parse_suppressions({text, *file}, exists));
+  }
+  if (auto file = arguments.fallbacks.contains("--baseline") ? arguments.find("--baseline") : std::nullopt) {
+    TRY(inputs.known, findings_of_document(*file, schema));
+  }
+  return inputs;
+}
+
+Result<RuleReport> judged_by_rules(const Context& context, RuleInputs inputs, FoundByRules found) {
+  auto findings = std::move(found.findings);
+  TRY_DO(add_fixes(context, findings));
+  if (inputs.profile) inspect::apply_profile(*inputs.profile, findings);
+  RuleReport report;
+  if (inputs.suppressions) {
+    auto judged = inspect::apply_suppressions(std::move(findings), *inputs.suppressions,
                                               {sys::rfc3339(context.clock.now_us()).substr(0, 10), found.looks_for});
     findings = std::move(judged.findings);
     report.suppressed = std::move(judged.suppressed);
   }
-  if (auto file = arguments.fallbacks.contains("--baseline") ? arguments.find("--baseline") : std::nullopt) {
-    TRY(auto before, findings_of_document(*file, found.schema));
+  if (inputs.known) {
     auto count = findings.size();
-    findings = inspect::without_known(std::move(findings), {std::move(before)});
+    findings = inspect::without_known(std::move(findings), {std::move(*inputs.known)});
     report.known = count - findings.size();
   }
   report.findings = std::move(findings);

@@ -3,6 +3,7 @@
 // them, and how they are written. Shared by the commands that check packages.
 #include "cli/command.hpp"
 #include "inspect/rule_profile.hpp"
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,15 +24,26 @@ struct RuleReport {
 /// The profile that `--profile` names: of data/profiles, or a file. Fails with Q011; not_found Q013 if there is
 /// neither.
 Result<inspect::RuleProfile> rule_profile_of(const Context& context, const Arguments& arguments);
+
+/// What the flags name. Commands read it first: a large set should not be inspected for a mistyped file.
+struct RuleInputs {
+  std::optional<inspect::RuleProfile> profile;
+  std::optional<inspect::Suppressions> suppressions;
+  std::optional<Findings> known; ///< of the baseline
+};
+/// Reads the files of --profile, --suppressions and --baseline. `schema` is that of the command's --json document,
+/// which is what --baseline takes. Fails with the errors of rule_profile_of(), Q011 for suppressions, and corrupt Q012
+/// for a baseline that is not such a document.
+Result<RuleInputs> rule_inputs_of(const Context& context, const Arguments& arguments, const std::string& schema);
+
 /// What a command finds.
 struct FoundByRules {
   Findings findings;
-  std::string schema;        ///< of the command's --json document, which is what --baseline takes
   inspect::IsCode looks_for; ///< the codes that this run could have found
 };
-/// Applies the flags, and gives findings without a fix the one that `quarry explain` names. Fails with the errors of
-/// rule_profile_of(), Q011 for suppressions, and corrupt Q012 for a baseline that is not such a document.
-Result<RuleReport> judged_by_rules(const Context& context, const Arguments& arguments, FoundByRules found);
+/// Applies the inputs, and gives findings without a fix the one that `quarry explain` names. Fails with C030 if the
+/// explanations of codes cannot be read.
+Result<RuleReport> judged_by_rules(const Context& context, RuleInputs inputs, FoundByRules found);
 
 /// Whether the command writes text, so that it may add lines of its own.
 bool writes_text(const Arguments& arguments);

@@ -36,6 +36,7 @@ Result<int> run_set_check(Context& context, const Arguments& arguments) {
   rules.platforms = arguments.find("--platform");
   rules.assumed = arguments.list("--allow-missing");
   TRY_DO(read_expectations(context, arguments, rules));
+  TRY(auto inputs, rule_inputs_of(context, arguments, "quarry.set-check/1"));
   TRY(auto set, packages_of_all(context, arguments.operands, arguments.get("--store")));
   TRY_DO(check_place_of_wheels(set, rules));
   TRY(auto base, open_base_index(context, arguments.get("--base-index"), arguments.get("--store")));
@@ -44,7 +45,7 @@ Result<int> run_set_check(Context& context, const Arguments& arguments) {
   TRY(auto targets, findings_of_claimed_targets(context, rules, set.paths));
   std::ranges::move(targets, std::back_inserter(findings));
   std::ranges::move(set.findings, std::back_inserter(findings));
-  TRY(auto report, judged_by_rules(context, arguments, {std::move(findings), "quarry.set-check/1", is_rule_of_sets}));
+  TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(findings), is_rule_of_sets}));
   Json document = {{"schema", "quarry.set-check/1"},
                    {"packages", packages_json(set.packages)},
                    {"base_index", base ? Json(base->name()) : Json(nullptr)}};

@@ -87,6 +87,7 @@ Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings
 Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto asked, asked_of(context, arguments));
   TRY(auto windows, windows_paths_of(context, arguments));
+  TRY(auto inputs, rule_inputs_of(context, arguments, "quarry.wheel-check/1"));
   TRY(auto tables, load_tables(context));
   TRY(auto refusals, inspect::parse_refusals({context.resources.read(k_refusals).value_or(""), k_refusals}));
   TRY(auto paths, wheels_of(context, arguments.operands));
@@ -96,7 +97,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
     bool about_family = code == "G103" || code == "G104";
     return !is_rule_of_sets(code) && (!about_family || !asked.targets.empty());
   };
-  TRY(auto report, judged_by_rules(context, arguments, {std::move(found), "quarry.wheel-check/1", looks_for}));
+  TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(found), looks_for}));
   const auto& findings = report.findings;
   if (writes_text(arguments)) {
     context.out.findings(with_refusals(grouped(findings), refusals));
