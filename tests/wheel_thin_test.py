@@ -281,6 +281,39 @@ def test_a_windows_dll_keeps_its_places(code, library, tmp_path):
     assert {row["target"]: row["count"] for row in good("gpu", "list", "--json", tmp_path / "thin.dll").json["code_objects"]} == {"gfx1030": 2}
 
 
+def test_static_libraries_are_thinned_in_their_places(code, tmp_path):
+    """Objects as clang makes them of HIP, in an archive of `ar`: the linker finds the same symbols, tools only the code that is kept."""
+    targets = ["gfx942", "gfx1030", "gfx90a:xnack+"]
+    (tmp_path / "nothing").write_bytes(b"")
+    names = ",".join(["host-x86_64-unknown-linux", *(f"hipv4-amdgcn-amd-amdhsa--{target}" for target in targets)])
+    run(BUNDLER, "-type=o", "-bundle-align=4096", f"-targets={names}", f"-input={tmp_path}/nothing", *(f"-input={code[target]}" for target in targets), f"-output={tmp_path}/bundle")
+    for name in ("plain.o", "an_object_with_a_long_name.o"):
+        (tmp_path / "x.s").write_text(f'.section .hip_fatbin,"a",@progbits\n.p2align 12\nbundle: .incbin "{tmp_path}/bundle"\n.section .hipFatBinSegment,"aw",@progbits\n.globl {name[:-2]}\n{name[:-2]}: .long 0x48495046, 1\n.quad bundle, 0\n.section .note.GNU-stack,"",@progbits\n')
+        run("gcc", "-c", tmp_path / "x.s", "-o", tmp_path / name)
+    (tmp_path / "host.c").write_text("int host(void) { return 7; }\n")
+    run("gcc", "-c", tmp_path / "host.c", "-o", tmp_path / "host.o")
+    run("ar", "rcs", tmp_path / "libx.a", tmp_path / "host.o", tmp_path / "plain.o", tmp_path / "an_object_with_a_long_name.o")
+    old = (tmp_path / "libx.a").read_bytes()
+    assert {row["target"]: row["count"] for row in good("gpu", "list", "--json", tmp_path / "libx.a").json["code_objects"]} == dict.fromkeys(targets, 2)
+    done = good("wheel", "thin", wheel(tmp_path / "dist" / NAME, {"demo/libx.a": old}), "--targets", "gfx1030", "-d", tmp_path / "thin", "--json").json
+    assert done["findings"] == [] and done["changed_files"] == ["demo/libx.a"]
+    new = members(tmp_path / "thin" / NAME)["demo/libx.a"]
+    (tmp_path / "thin.a").write_bytes(new)
+    assert {row["target"]: row["count"] for row in good("gpu", "list", "--json", tmp_path / "thin.a").json["code_objects"]} == {"gfx1030": 2}
+    assert len(new) == len(old) and run("nm", "-s", tmp_path / "thin.a").replace("thin.a", "libx.a") == run("nm", "-s", tmp_path / "libx.a")
+    for place, library in (("old", "libx.a"), ("new", "thin.a")):
+        (tmp_path / place).mkdir()
+        subprocess.run(["ar", "x", tmp_path / library], cwd=tmp_path / place, check=True)
+        for name in ("plain.o", "an_object_with_a_long_name.o"):
+            run("objcopy", "-O", "binary", "--only-section=.hip_fatbin", "--set-section-flags", ".hip_fatbin=alloc", tmp_path / place / name, tmp_path / place / f"{name}.bundle")
+            run(BUNDLER, "-type=o", "-unbundle", "-targets=hipv4-amdgcn-amd-amdhsa--gfx1030", f"-input={tmp_path / place / name}.bundle", f"-output={tmp_path / place / name}.code")
+    for name in ("host.o", "plain.o.code", "an_object_with_a_long_name.o.code"):
+        assert (tmp_path / "new" / name).read_bytes() == (tmp_path / "old" / name).read_bytes() != b""
+    (tmp_path / "main.c").write_text("int host(void);\nint main(void) { return host() == 7 ? 0 : 1; }\n")
+    run("gcc", tmp_path / "main.c", tmp_path / "thin.a", "-o", tmp_path / "main")
+    run(tmp_path / "main")
+
+
 def test_librocsparse_of_debian(tmp_path):
     """1.3 GB with 777 code objects in 111 bundles, of which one target stays."""
     fat_library = debian_rocm.library("librocsparse.so.0.1")

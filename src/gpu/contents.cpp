@@ -1,3 +1,4 @@
+#include "gpu/ar.hpp"
 #include "gpu/reading.hpp"
 
 #include "names/entry_names.hpp"
@@ -76,6 +77,7 @@ Result<void> read_whole_file(Reading& reading, std::string_view head) {
     return read_bundles(reading, 0, reading.file.size(), "the file");
   if (head.starts_with(k_kpack_magic)) return read_kpack(reading);
   if (head.starts_with(k_pe_magic)) return read_pe(reading);
+  if (head.starts_with(k_ar_magic)) return read_ar(reading);
   return {};
 }
 } // namespace
@@ -95,7 +97,7 @@ std::string_view to_string(Container container) {
 
 bool may_hold_code(std::string_view head) {
   return std::ranges::any_of(
-      std::initializer_list{k_elf_magic, k_bundle_magic, k_compressed_magic, k_kpack_magic, k_pe_magic},
+      std::initializer_list{k_elf_magic, k_bundle_magic, k_compressed_magic, k_kpack_magic, k_pe_magic, k_ar_magic},
       [&](std::string_view magic) { return head.starts_with(magic); });
 }
 

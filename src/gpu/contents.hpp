@@ -51,10 +51,11 @@ bool may_hold_code(std::string_view head);
 /// The size of the compressed bundle that begins with `head` (at least 32 bytes), if it says so (version 2 and 3).
 std::optional<std::uint64_t> compressed_bytes(std::string_view head);
 
-/// Reads an ELF library or program, a Windows DLL, a bare code object, a bundle, or a .kpack archive; any other file
-/// gives empty contents. What is damaged becomes a finding with `name` as its place; the rest of the file is still
-/// read. Fails only if the file cannot be read. Reads headers and tables only (a 1.3 GB library: about 1,000 reads of
-/// 64 to 4096 bytes); a compressed bundle is decompressed up to its last code object's header, in pieces.
+/// Reads an ELF library or program, a Windows DLL, a static library, a bare code object, a bundle, or a .kpack archive;
+/// any other file gives empty contents. What is damaged becomes a finding with `name` as its place; the rest of the
+/// file is still read. Fails only if the file cannot be read. Reads headers and tables only (a 1.3 GB library: about
+/// 1,000 reads of 64 to 4096 bytes); a compressed bundle is decompressed up to its last code object's header, in
+/// pieces.
 Result<Contents> read_contents(const content::Rope& file, std::string_view name);
 
 } // namespace quarry::gpu

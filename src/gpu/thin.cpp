@@ -1,6 +1,7 @@
 #include "gpu/thin.hpp"
 
 #include "digest/md5.hpp"
+#include "gpu/ar.hpp"
 #include "gpu/kpack.hpp"
 #include "gpu/reading.hpp"
 #include "gpu/repack.hpp"
@@ -303,12 +304,13 @@ bool is_unwanted(const Target& code, const std::vector<std::string>& devices) {
 }
 
 Result<Thinned> thin(const content::Rope& file, std::string_view name, const ThinRequest& request) {
+  TRY(auto head, bytes_at(file, 0, k_bundle_magic.size()));
+  if (head.starts_with(k_ar_magic)) return thin_ar(file, name, request);
   Reading reading{file, std::string(name)};
   std::vector<Bundle> bundles;
   reading.on_bundle = [&](const Bundle& bundle) { bundles.push_back(bundle); };
   TRY_DO(read_all(reading));
   TRY_DO(require_undamaged(reading.contents, name));
-  TRY(auto head, bytes_at(file, 0, k_bundle_magic.size()));
   Thinning thinning{file, request};
   Thinned thinned{file, false, std::move(reading.contents), {}, {}};
   note_others(thinning, thinned.before);

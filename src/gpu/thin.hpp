@@ -38,7 +38,8 @@ struct Thinned {
 /// decompressed, thinned, and compressed again with the same version and method; if it does not fit into its old place,
 /// it stays as it is. A file that is one compressed bundle gets shorter. The host's entry always stays. From a kpack
 /// archive blobs and rows leave, so that it gets shorter, too; one that would be left without code stays as it is. So
-/// do signed Windows files and bare code objects.
+/// do signed Windows files and bare code objects. The members of a static library are thinned one by one, in their
+/// places.
 ///
 /// The result is proven before it is returned: outside tables, a Windows file's checksum and zeroed code every byte is
 /// the original's, the bundles read back hold exactly what was kept, the rows of an archive name the same bytes, and

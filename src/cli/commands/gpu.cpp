@@ -167,7 +167,8 @@ Command list_command() {
       .path = {"gpu", "list"},
       .summary = "the GPU code of libraries and wheels: targets, code objects, bytes",
       .description =
-          "Lists the device code of ELF libraries and programs, Windows DLLs, code objects (.hsaco, .co), offload "
+          "Lists the device code of ELF libraries and programs, static libraries, Windows DLLs, code objects (.hsaco, "
+          ".co), offload "
           "bundles, plain or compressed, .kpack archives, and wheels. A directory stands for all files below it. Only "
           "headers and tables are read, so that a library of 1.3 GB takes milliseconds; a compressed member of a wheel "
           "is inflated once. Bytes are those of the decompressed code.\n\n"

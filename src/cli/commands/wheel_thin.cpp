@@ -206,7 +206,7 @@ Command wheel_thin_command() {
           "its header and the entry of the host; to the HIP runtime it is a library that was not built for the GPU.\n\n"
           "Files that are for one target as a whole are left out of the wheel if nobody asked for it: `.hsaco` and "
           "`.co` files, kpack archives, kernels and databases whose path names the target, as Tensile, MIOpen, "
-          "AOTriton and hipDNN write it. Static libraries stay as they are.\n\n"
+          "AOTriton and hipDNN write it. The objects in static libraries are thinned in their places.\n\n"
           "Code with a setting (`gfx90a:xnack+`) counts as its processor's, and generic code such as gfx11-generic "
           "stays if it serves one of the targets. Code for a processor that is not known stays.\n\n"
           "All other files are copied as they are stored; RECORD is new, the wheel keeps its name and tags. Every byte "
