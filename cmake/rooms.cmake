@@ -35,9 +35,9 @@ function(add_room name)
   endif()
   add_library(${name} STATIC ${sources})
   if(QUARRY_UNITY)
-    # Compiles up to 16 files as one: each header is read, and each template made, once for all of them (HACKING.md). Files
+    # Compiles up to 32 files as one: each header is read, and each template made, once for all of them (HACKING.md). Files
     # of a room therefore share their anonymous namespace: a name that two of them define is one definition too many.
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
     # g++ takes a type in the anonymous namespace of an included file for one that a header has.
     target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
