@@ -8,7 +8,6 @@
 
 namespace quarry::cli {
 
-using shadow::Difference;
 using shadow::Topic;
 
 namespace {
@@ -35,11 +34,11 @@ std::string value_text(const std::string& value) {
   return value.empty() || value == "there" || value == "offered" ? "" : ": " + short_value(value);
 }
 
-std::string place_text(const Difference& each) {
+std::string place_text(const shadow::Difference& each) {
   return each.where.empty() ? each.place : fmt::format("{} in {}", each.place, each.where);
 }
 
-std::string what_differs(const Difference& each) {
+std::string what_differs(const shadow::Difference& each) {
   bool is_package = each.topic == Topic::packages; // its two values are in the second text, the first is the kind
   if (each.place.ends_with("!ours")) return "only ours has it" + value_text(is_package ? each.theirs : each.ours);
   if (each.place.ends_with("!theirs")) return "only theirs has it" + value_text(each.theirs);
@@ -47,12 +46,12 @@ std::string what_differs(const Difference& each) {
   return fmt::format("ours {}, theirs {}", short_value(each.ours), short_value(each.theirs));
 }
 
-std::string row_for(const Difference& each) {
+std::string row_for(const shadow::Difference& each) {
   return fmt::format("if it is meant, add the line `#{}<TAB>{}<TAB>REASON` to a file, and name it with --differences",
                      to_string(each.topic), each.place);
 }
 
-Json difference_json(const Difference& each) {
+Json difference_json(const shadow::Difference& each) {
   return {{"place", each.place},
           {"where", each.where.empty() ? Json(nullptr) : Json(each.where)},
           {"ours", each.ours},
@@ -61,7 +60,7 @@ Json difference_json(const Difference& each) {
           {"reason", each.explained() ? Json(each.reason) : Json(nullptr)}};
 }
 
-using Reasons = std::map<std::pair<Topic, std::string>, std::vector<const Difference*>>;
+using Reasons = std::map<std::pair<Topic, std::string>, std::vector<const shadow::Difference*>>;
 } // namespace
 
 std::uint64_t ShadowReport::unexplained() const {
