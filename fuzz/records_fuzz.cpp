@@ -9,10 +9,10 @@ using namespace quarry;
 
 namespace {
 template <class Parse> void check(const Parse& parse, std::string_view text) {
-  auto record = parse(text, "x");
+  auto record = parse({text, "x"});
   if (!record) return;
   auto written = registry::to_json(*record);
-  auto again = parse(written, "x");
+  auto again = parse({written, "x"});
   fuzzing::require(again && registry::to_json(*again) == written);
 }
 } // namespace
