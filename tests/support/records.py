@@ -53,7 +53,7 @@ class Store:
         ledger = ""
         for generation, view in enumerate(views, 1):
             before = {"previous": ledger, "from_view": views[generation - 2]} if generation > 1 else {}
-            ledger = self.named("ledger/", {"schema": "quarry.ledger/1", "channel": name, "action": "publish", "to_view": view, "when": TIME, "generation": generation, **before})
+            ledger = self.named("ledger/", {"schema": "quarry.ledger/1", "channel": name, "action": "publish", "to_view": view, "when": TIME, "generation": generation, "guard": {"keeps_from": 0}, **before})
         earlier = {"previous": views[-2]} if len(views) > 1 else {}
         self.proven(f"channels/{name}.json", {"schema": "quarry.channel/1", "name": name, "generation": len(views), "view": views[-1], "ledger": ledger, **earlier})
 
