@@ -67,6 +67,6 @@ Command workflow_review_command();     // commands/workflow_review.cpp; in workf
 std::vector<Command> all_commands();
 
 /// What a command line that begins with `word` needs of the table, in the same order: the rooms that have commands with
-/// this noun; the whole table if there is none. Making the whole table is a third of the time of a short command.
+/// this noun, or the whole table if no room has. Making the whole table is a third of the time of a short command.
 std::vector<Command> commands_near(std::string_view word);
 } // namespace quarry::cli

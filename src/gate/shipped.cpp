@@ -42,7 +42,7 @@ Result<Policy> find_policy(const Resources& resources, const std::string& named)
     return parse_policy({text, named});
   }
   if (shipped) return parse_policy({*shipped, named});
-  return fail(ErrorKind::not_found, "G007", fmt::format("there is no policy {}", named),
+  return fail(ErrorKind::not_found, "G007", fmt::format("the policy {} does not exist", named),
               fmt::format("name a file, or one of {}", text::join(shipped_policies(resources), ", ")));
 }
 

@@ -124,7 +124,7 @@ std::vector<const Family*> of_event(const Situation& now) {
 Result<void> add_named(const Situation& now, const std::string& name, std::vector<const Family*>& found) {
   const auto* family = now.families.find(name);
   if (!family)
-    return fail(ErrorKind::invalid_argument, "F003", fmt::format("there is no family {}", name),
+    return fail(ErrorKind::invalid_argument, "F003", fmt::format("the family {} does not exist", name),
                 "`quarry matrix show` lists them");
   if (std::find(found.begin(), found.end(), family) == found.end()) found.push_back(family);
   return {};
@@ -218,7 +218,7 @@ Result<const Variant*> variant_on(const Situation& now, const Platform& platform
   const auto* variant = now.families.variant(platform, name);
   auto known = [&](const Platform& other) { return now.families.variant(other, name) != nullptr; };
   if (known(Platform::linux) || known(Platform::windows)) return variant;
-  return fail(ErrorKind::invalid_argument, "F006", fmt::format("there is no build variant {:?}", name),
+  return fail(ErrorKind::invalid_argument, "F006", fmt::format("the build variant {:?} does not exist", name),
               "`quarry matrix show` lists them");
 }
 

@@ -83,7 +83,7 @@ TEST_F(CiRunTest, SanitizersAreTestedOnTheirMachinesAtNight) {
   inputs.variant = "asan";
   EXPECT_THAT(shown(inputs), ElementsAre("gfx94X-dcgpu sandbox"));
   inputs.labels = {"test_runner:oem"};
-  EXPECT_THAT(shown(inputs), ElementsAre("gfx94X-dcgpu sandbox")) << "a kernel's machine is no sanitizer's";
+  EXPECT_THAT(shown(inputs), ElementsAre("gfx94X-dcgpu sandbox")) << "the machine of a kernel test runs no sanitizer";
   inputs = of("pull_request");
   inputs.variant = "asan";
   EXPECT_THAT(shown(inputs), ElementsAre("-"));

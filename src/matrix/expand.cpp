@@ -22,8 +22,8 @@ Unexpected unknown(const Families& families, const std::string& name) {
   std::vector<std::string> owners;
   for (const auto& family : families.families)
     if (contains(families.targets_of(family.name), name)) owners.push_back(family.key);
-  auto message =
-      owners.empty() ? fmt::format("there is no family {}", name) : fmt::format("{} is a target, not a family", name);
+  auto message = owners.empty() ? fmt::format("the family {} does not exist", name)
+                                : fmt::format("{} is a target, not a family", name);
   auto hint = owners.empty() ? "known are " + text::join(keys_of(families), ", ")
                              : "the families that hold it: " + text::join(owners, ", ");
   return refused("F003", std::move(message), std::move(hint));

@@ -157,7 +157,7 @@ Result<void> merge(ObjectStore& store, const Plan& plan, const ExecuteOptions& o
   TRY(auto merged, pages::merge_directory(store, plan.directory));
   TRY(receipt.directory_at, pages::addresses_of(store, options.public_url, plan.directory));
   receipt.notes = std::move(merged.notes);
-  if (!merged.exists) return {}; // no base index: there is none of the run either
+  if (!merged.exists) return {}; // without a base index the run has no merged index
   TRY(auto whole, pages::merge_run_of(store, plan.directory));
   std::ranges::move(whole.notes, std::back_inserter(receipt.notes));
   if (whole.exists) {

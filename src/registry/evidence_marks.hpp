@@ -51,8 +51,8 @@ Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, c
 /// also says that all is marked. One request, and a write for each set; a listing of all evidence if nothing says yet
 /// that all is marked.
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
-/// Writes the marks that are missing and, unless there is no evidence, says that all is marked. Returns how many
-/// records lacked one. Junk gets no mark. A listing of all evidence and of all marks, and a read for each record,
+/// Writes the marks that are missing. If the store has evidence, it then says that all is marked. Returns how many
+/// records lacked a mark. Junk gets no mark. A listing of all evidence and of all marks, and a read for each record,
 /// sixteen at the same time.
 Result<std::uint64_t> mark_all_evidence(ObjectStore& store);
 
