@@ -141,6 +141,14 @@ def test_failures_skips_of_some_and_flaky_tests(tmp_path):
     assert [f["test"].split("::")[1] for f in together["flaky"]] == ["test_4"] and len(together["failed"]) == 1
 
 
+def test_impossible_times_are_said(tmp_path):
+    (tmp_path / "x.xml").write_text('<testsuite><testcase name="a" time="-5"/><testcase name="b" time="1e308"/><testcase name="c" time="2"/></testsuite>')
+    text = good("test", "report", tmp_path / "x.xml").out
+    assert "x: the time of 2 tests is not a duration of up to a year and counts as 0 s" in text
+    (variant,) = read("test", "report", str(tmp_path / "x.xml"))["variants"]
+    assert (variant["impossible_times"], variant["seconds"]) == (2, 2)
+
+
 def test_a_zip_of_a_run(logs, tmp_path):
     text = (logs / "tests.log").read_bytes()
     with zipfile.ZipFile(tmp_path / "run.zip", "w", zipfile.ZIP_DEFLATED) as zipped:

@@ -184,6 +184,14 @@ def test_rooms_include_only_what_they_declare():
     none(found, "src/CMakeLists.txt says which rooms a room uses")
 
 
+def test_rooms_declare_only_what_they_include():
+    """Whoever wants to know what a change can break reads who uses a room; a use that is none misleads."""
+    included_by: dict[str, set[str]] = {}
+    for path in below("src/", ends=(".cpp", ".hpp")):
+        included_by.setdefault(path.relative_to(ROOT / "src").parts[0], set()).update(re.findall(r'^#include "([a-z_0-9]+)/', text_of(path), re.M))
+    none([f"{room} includes nothing of {used}" for room, (_, uses) in rooms().items() for used in uses if used not in included_by[room]], "src/CMakeLists.txt declares a room that this one does not use")
+
+
 PRIVATE = "// Private to the room."
 
 

@@ -88,6 +88,8 @@ def test_a_broken_archive_is_defective(wheel, tmp_path):
         ["--set", "Summary=two\nlines"],
         ["--set", "Summary="],
         ["--set", "not a field=x"],
+        ["--set", "Sumary=x"],
+        ["--add", "Lisense-File=x"],
         ["--add", "Requires-Dist=not a requirement"],
         ["--add", "Summary=one", "--add", "Summary=two"],
         ["--remove", "Author"],
@@ -99,6 +101,13 @@ def test_what_cannot_be_edited(wheel, tmp_path, words):
     words = [tmp_path / word if word == "NOTICE" else word for word in words]
     refused("W026", 2, "wheel", "edit", wheel, *words, "-d", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_field_that_nobody_knows_can_only_be_removed(tmp_path):
+    odd = distributions.wheel_of(tmp_path, "demo", "1.0", files={"demo.py": ""}, metadata=["Sumary: misspelled"])
+    assert metadata_of(edited(odd, "--remove", "Sumary", "--set", "Summary=right")).items()[-1] == ("Summary", "right")
+    error = refused("W026", 2, "wheel", "edit", odd, "--set", "Sumary=x", "-d", tmp_path / "again").err
+    assert "`Sumary` is not a field of METADATA" in error and "summary" in error
 
 
 def test_the_original_is_never_replaced(wheel):

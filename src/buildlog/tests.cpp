@@ -35,6 +35,7 @@ public:
     counts.failed += report.failed + report.errors;
     counts.skipped += report.skipped;
     counts.run += report.passed + report.failed + report.errors;
+    counts.impossible_times += report.impossible_times;
     for (const auto& row : report.rows) {
       counts.seconds += row.seconds;
       auto& outcomes = tests_[row.name][number];
@@ -60,7 +61,7 @@ private:
     auto at =
         std::find_if(out_.variants.begin(), out_.variants.end(), [&](const auto& v) { return v.variant == name; });
     if (at != out_.variants.end()) return static_cast<std::size_t>(at - out_.variants.begin());
-    out_.variants.push_back({name, 0, 0, 0, 0, 0, 0});
+    out_.variants.push_back({.variant = name});
     return out_.variants.size() - 1;
   }
 

@@ -17,6 +17,7 @@ struct VariantTests {
   std::uint64_t reports = 0;                                  ///< files
   std::uint64_t run = 0, passed = 0, failed = 0, skipped = 0; ///< run: passed or failed; failed: errors too
   double seconds = 0;                                         ///< sum over the tests
+  std::uint64_t impossible_times = 0;                         ///< tests whose time is not one: 0 s in the sum
 };
 
 struct TestInVariants {

@@ -1,6 +1,7 @@
 #include "gate/cells.hpp"
 
 #include "dist/family.hpp"
+#include "gate/family.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "dist/family.hpp"
+#include "gate/family.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Tells from a file's name where it can be installed, and whether a rule covers a family. Pure.
 #include "base/platform.hpp"
 #include "base/result.hpp"

@@ -2,7 +2,6 @@
 // The gate: a pure function from policy, sets, evidence and waivers to a verdict with reasons. It reads no file and no
 // clock, so the same input always gives the same verdict. Thread-safe.
 #include "base/finding.hpp"
-#include "gate/family.hpp"
 #include "gate/policy.hpp"
 #include "registry/attempts.hpp"
 #include "registry/registry.hpp"

@@ -24,11 +24,11 @@ std::string cut(std::string_view text, std::size_t max) {
 constexpr double k_seconds_max = 366 * 86'400.0; // no test takes a year; more would not fit into a table
 bool is_duration(double seconds) { return seconds >= 0 && seconds <= k_seconds_max; } // and NaN is not
 
-double seconds_of(std::string_view text) {
+std::optional<double> seconds_of(std::string_view text) {
   double value = 0;
   auto plain = text::replace_all(text, ",", ""); // Maven writes "1,234.5"
   auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-  return error == std::errc{} && is_duration(value) ? value : 0;
+  return error == std::errc{} && is_duration(value) ? std::optional(value) : std::nullopt;
 }
 
 struct Case {
@@ -92,11 +92,16 @@ private:
 
   Result<void> start_case(const XmlToken& token) {
     if (case_) return wrong("a test case is inside another");
-    if (report_.rows.size() >= k_rows_max) return wrong(fmt::format("it has more than {} test cases", k_rows_max));
+    if (report_.rows.size() >= k_rows_max)
+      return fail(ErrorKind::corrupt, "X010", fmt::format("{} has more than {} test cases", what_, k_rows_max),
+                  "write several reports, and name them all");
     auto name = attribute(token, "name"), group = attribute(token, "classname");
-    case_ = Case{{cut(group.empty() ? name : group + "::" + name, k_name_bytes_max), Outcome::passed, "",
-                  seconds_of(attribute(token, "time"))},
-                 ""};
+    auto time = attribute(token, "time");
+    auto seconds = seconds_of(time);
+    if (!seconds && !time.empty()) ++report_.impossible_times; // some writers give no time: that is not a defect
+    case_ = Case{
+        {cut(group.empty() ? name : group + "::" + name, k_name_bytes_max), Outcome::passed, "", seconds.value_or(0)},
+        ""};
     if (attribute(token, "status") == "notrun" || attribute(token, "result") == "suppressed")
       case_->row.outcome = Outcome::skipped;                                        // gtest
     if (attribute(token, "status") == "fail") case_->row.outcome = Outcome::failed; // ctest

@@ -18,13 +18,14 @@ constexpr std::size_t k_message_bytes_max = 4096; ///< the rest is in the log
 struct Report {
   std::vector<registry::TestRow> rows; ///< in the order of the report
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
-  std::string version; ///< of what was tested, if the report says so
-  void
-  add(registry::TestRow row); ///< counts by outcome; any other outcome than passed, failed and skipped becomes error
+  std::uint64_t impossible_times = 0; ///< rows whose time is not a number from 0 to a year of seconds: 0 s in the row
+  std::string version;                ///< of what was tested, if the report says so
+  /// Counts by outcome; any other outcome than passed, failed and skipped becomes error.
+  void add(registry::TestRow row);
 };
 
 /// JUnit XML as pytest, gtest, ctest and Maven write it. A suite that admits failures which no test case shows gets a
-/// row of its own, so that nothing is lost. corrupt X010 (not readable), X011 (not a JUnit report).
+/// row of its own, so that nothing is lost. corrupt X010 (not readable, too many rows), X011 (not a JUnit report).
 Result<Report> parse_junit(NamedText named);
 
 /// {"schema":"rocm-sdk.test/1","version":…,"counts":{…},"rows":[{"name","outcome","message","seconds"}]}. corrupt X012;

@@ -83,6 +83,7 @@ TEST(Junit, WhatIsNoDurationTakesNoTime) {
     auto report = parse_junit({fmt::format(R"(<testsuite><testcase name="a" time="{}"/></testsuite>)", time), "r"});
     ASSERT_TRUE(report) << time;
     EXPECT_EQ(report->rows[0].seconds, 0) << time;
+    EXPECT_EQ(report->impossible_times, *time ? 1u : 0u) << time;
   }
 }
 
@@ -173,7 +174,8 @@ TEST(Junit, TooManyCases) {
   for (std::size_t i = 0; i <= k_rows_max; ++i) text += "<testcase/>";
   auto report = parse_junit({text + "</testsuite>", "r"});
   ASSERT_FALSE(report);
-  EXPECT_EQ(report.error().code, "X011");
+  EXPECT_EQ(report.error().code, "X010");
+  EXPECT_EQ(report.error().message, "r has more than 200000 test cases");
 }
 
 TEST(Xml, TooLarge) {

@@ -1,6 +1,5 @@
 #include "wheel/edit.hpp"
 
-#include "base/ascii.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "dist/resolver_fields.hpp"
@@ -19,6 +18,41 @@ namespace quarry::wheel {
 namespace {
 
 constexpr std::string_view k_first_with_licenses = "2.4"; // Metadata-Version
+
+/// In lower case, as core metadata 2.5 has them:
+/// https://packaging.python.org/en/latest/specifications/core-metadata/
+constexpr std::array<std::string_view, 32> k_field_names{"author",
+                                                         "author-email",
+                                                         "classifier",
+                                                         "description",
+                                                         "description-content-type",
+                                                         "download-url",
+                                                         "dynamic",
+                                                         "home-page",
+                                                         "import-name",
+                                                         "import-namespace",
+                                                         "keywords",
+                                                         "license",
+                                                         "license-expression",
+                                                         "license-file",
+                                                         "maintainer",
+                                                         "maintainer-email",
+                                                         "metadata-version",
+                                                         "name",
+                                                         "obsoletes",
+                                                         "obsoletes-dist",
+                                                         "platform",
+                                                         "project-url",
+                                                         "provides",
+                                                         "provides-dist",
+                                                         "provides-extra",
+                                                         "requires",
+                                                         "requires-dist",
+                                                         "requires-external",
+                                                         "requires-python",
+                                                         "summary",
+                                                         "supported-platform",
+                                                         "version"};
 
 Unexpected no_edit(std::string message) {
   return fail(ErrorKind::invalid_argument, "W026", std::move(message),
@@ -55,19 +89,20 @@ MetadataLines lines_of(const std::string& metadata) {
   return parts;
 }
 
-bool is_field_name(std::string_view name) {
-  return !name.empty() && std::ranges::all_of(name, [](char c) { return ascii::is_letter(c) || c == '-'; });
-}
-
 Result<void> check_field(const std::string& name) {
   constexpr std::array<std::string_view, 4> k_fixed{"name", "version", "metadata-version", "license-file"};
-  if (!is_field_name(name)) return no_edit(fmt::format("`{}` is not the name of a field", name));
   if (std::ranges::find(k_fixed, text::lower(name)) == k_fixed.end()) return {};
   return no_edit(fmt::format("{} follows from the wheel's name and files, so it cannot be set", name));
 }
 
+/// A field that METADATA does not know can be removed, and not be set: readers would ignore it, or take a misspelled
+/// name for one that is missing.
 Result<FieldLines> field_of(const Edit::Field& field) {
   TRY_DO(check_field(field.first));
+  if (std::ranges::find(k_field_names, text::lower(field.first)) == k_field_names.end())
+    return fail(ErrorKind::invalid_argument, "W026", fmt::format("`{}` is not a field of METADATA", field.first),
+                fmt::format("the fields are {}",
+                            text::join(std::vector<std::string>(k_field_names.begin(), k_field_names.end()), ", ")));
   bool plain = text::is_valid_utf8(field.second) && !text::trim(field.second).empty() &&
                std::ranges::none_of(field.second, [](char c) { return c >= 0 && c < ' '; });
   if (!plain) return no_edit(fmt::format("the value of {} must be one line of text", field.first));

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What a description and commit titles say about a change, and whether the change has it. Words are matched, sentences
 // are not understood: a statement counts as a claim only if it has a known verb and names something. Pure.
 #include "workflow/changes.hpp"

@@ -1,6 +1,7 @@
 #include "workflow/review.hpp"
 
 #include "base/codes.hpp"
+#include "workflow/review_parts.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <tuple>

@@ -1,7 +1,6 @@
 #pragma once
 // `workflow review`: what a change does to the workflows, against what its description and commit titles say.
 #include "workflow/changes.hpp"
-#include "workflow/claims.hpp"
 #include "workflow/graph.hpp"
 #include "workflow/history.hpp"
 #include "workflow/lint.hpp"
@@ -44,15 +43,5 @@ struct Review {
 
 /// Compares two states of a repository. Fails as read_repository does for `after`; a base without workflows is empty.
 Result<Review> review(Tree& before, Tree& after, History history, const ReviewOptions& options);
-
-// Parts; each adds to `review`. Y161, Y162, Y163: claims. Y164, Y165, Y166, Y167: what changed.
-struct Sides {
-  const Repository& before;
-  const Repository& after;
-  const ReviewOptions& options;
-};
-void review_claims(const Sides& sides, Review& review);
-void review_changes(const Sides& sides, Review& review);
-void plan_tests(const Sides& sides, Review& review);
 
 } // namespace quarry::workflow

@@ -1,5 +1,5 @@
 // What a change does: defaults raised in one file of several, variants and their cost, lost fallbacks, linked runs.
-#include "workflow/review.hpp"
+#include "workflow/review_parts.hpp"
 
 #include "base/text.hpp"
 #include "base/units.hpp"

@@ -1,7 +1,8 @@
 // What people say about a change, against the change.
-#include "workflow/review.hpp"
+#include "workflow/review_parts.hpp"
 
 #include "base/text.hpp"
+#include "workflow/claims.hpp"
 #include "workflow/rules.hpp"
 #include <algorithm>
 #include <array>

@@ -45,6 +45,11 @@ std::vector<Section> report_sections_of(const TestsReport& report) {
                            {units::count(v.failed), v.failed > 0 ? Tone::bad : Tone::plain},
                            units::count(v.skipped),
                            duration_text(v.seconds)});
+  for (const auto& v : report.variants)
+    if (v.impossible_times > 0)
+      counts.text += fmt::format("{}{}: the time of {} test{} is not a duration of up to a year and counts as 0 s",
+                                 counts.text.empty() ? "" : "; ", v.variant, units::count(v.impossible_times),
+                                 v.impossible_times == 1 ? "" : "s");
   Section flaky{"passed and failed in one variant",
                 {"test", "variant", "passed", "failed"},
                 {k_name, k_text, k_number, k_number},
@@ -79,7 +84,8 @@ Json report_document_of(const TestsReport& report) {
                         {"passed", v.passed},
                         {"failed", v.failed},
                         {"skipped", v.skipped},
-                        {"seconds", v.seconds}});
+                        {"seconds", v.seconds},
+                        {"impossible_times", v.impossible_times}});
   for (const auto& f : report.flaky)
     flaky.push_back({{"test", f.test}, {"variant", f.variant}, {"passed", f.passed}, {"failed", f.failed}});
   for (const auto& s : report.slowest)
