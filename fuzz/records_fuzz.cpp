@@ -19,11 +19,11 @@ template <class Parse> void check(const Parse& parse, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   auto text = fuzzing::as_text(data, size);
-  auto value = json::parse(text, "x");
+  auto value = json::parse({text, "x"});
   if (!value) return 0;
   auto canonical = json::canonical(*value);
   fuzzing::require(canonical.has_value());
-  auto again = json::parse(*canonical, "x");
+  auto again = json::parse({*canonical, "x"});
   fuzzing::require(again && json::canonical(*again).value() == *canonical);
   (void)json::pretty(*value);
   check(registry::parse_set, text);

@@ -69,7 +69,7 @@ public:
 
   Result<Descriptor> run(std::string_view text) {
     TRY_DO(take_name());
-    TRY(auto root, TomlTable::parse(text, result_.file, "A023", "A024", k_hint));
+    TRY(auto root, TomlTable::parse({text, result_.file}, {"A023", "A024", k_hint}));
     TRY_DO(root.table("options", [&](TomlTable& t) -> Result<void> {
       TRY_DO(one_or_more(t, "unmatched_include", result_.unmatched_include));
       return one_or_more(t, "unmatched_exclude", result_.unmatched_exclude);

@@ -31,10 +31,10 @@ std::optional<FetchState> read_fetch_state(const std::string& output_directory, 
   auto path = state_path(output_directory, name);
   auto text = sys::read_file(path, k_state_bytes_max);
   if (!text) return std::nullopt;
-  auto object = json::parse(*text, path);
-  if (!object || !json::require_schema(*object, k_fetch_schema, path)) return std::nullopt;
-  auto files = json::unsigned_at(*object, "files", path), bytes = json::unsigned_at(*object, "bytes", path);
-  auto source = json::string_at(*object, "source", path);
+  auto object = json::parse({*text, path});
+  if (!object || !json::require_schema({*object, path}, k_fetch_schema)) return std::nullopt;
+  auto files = json::unsigned_at({*object, path}, "files"), bytes = json::unsigned_at({*object, path}, "bytes");
+  auto source = json::string_at({*object, path}, "source");
   if (!files || !bytes || !source) return std::nullopt;
   FetchState state{*source, Sha256::from_hex(json::string_or(*object, "sha256", "")), false, *files, *bytes};
   if (auto verified = object->find("verified"); verified != object->end() && verified->is_boolean())

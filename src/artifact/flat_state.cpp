@@ -65,9 +65,9 @@ bool take_state(const Json& json, FlatState& state) {
 FlatState read_flat_state(const std::string& output) {
   auto path = state_path(output);
   auto text = sys::read_file(path, k_flat_bytes_max);
-  auto object = text ? json::parse(*text, path) : Result<Json>(fail(text.error()));
+  auto object = text ? json::parse({*text, path}) : Result<Json>(fail(text.error()));
   if (!object ||
-      (!json::require_schema(*object, k_flat_schema, path) && !json::require_schema(*object, k_older_schema, path)))
+      (!json::require_schema({*object, path}, k_flat_schema) && !json::require_schema({*object, path}, k_older_schema)))
     return {};
   FlatState state;
   try {

@@ -21,7 +21,7 @@ Result<Name> parse_name(std::string_view text) {
   constexpr std::string_view form = "an artifact is called {name}_{component}_{target}, without other underscores";
   auto parts = text::split(text, '_');
   bool three = parts.size() == 3 && std::none_of(parts.begin(), parts.end(), [](const auto& p) { return p.empty(); });
-  if (!three || !run::check_component(text, "artifact"))
+  if (!three || !run::check_component({text, "artifact"}))
     return fail(ErrorKind::invalid_argument, "A001",
                 fmt::format("{:?} is not the name of an artifact", std::string(text)), std::string(form));
   if (std::find(k_components.begin(), k_components.end(), parts[1]) == k_components.end())
@@ -41,7 +41,7 @@ std::optional<Result<ArchiveName>> parse_archive_name(std::string_view file) {
 
 std::optional<ArchiveName> parse_tarball_name(std::string_view file) {
   auto compression = codec::compression_of(file);
-  if (!compression || *compression == codec::Compression::none || !run::check_component(file, "tarball"))
+  if (!compression || *compression == codec::Compression::none || !run::check_component({file, "tarball"}))
     return std::nullopt;
   auto stem = file.substr(0, file.size() - codec::suffix_of(*compression).size());
   for (std::string_view platform : {"-dist-linux-", "-dist-windows-"}) {

@@ -28,7 +28,7 @@ constexpr std::string_view k_manifest_places[] = {"", "base/aux-overlay/build",
 std::string safe_name(std::string name) {
   bool starts = true;
   for (auto& c : name) {
-    bool valid(run::check_component(std::string(starts ? "" : "x") + c, "file name"));
+    bool valid(run::check_component({std::string(starts ? "" : "x") + c, "file name"}));
     starts = c == '/';
     if (!starts && !valid) c = '_';
   }
@@ -137,7 +137,7 @@ Result<void> add_file(const OutputsRequest& request, Outputs& out, Kind kind, co
   };
   while (taken()) safe += "_"; // `a b.log` and `a_b.log`: both go up
   for (const auto& part : text::split(safe, '/'))
-    if (auto valid = run::check_component(part, "file name"); !valid) {
+    if (auto valid = run::check_component({part, "file name"}); !valid) {
       warn(out, "A043", name, valid.error().message, "it is left out: rename it");
       return {};
     }
@@ -242,7 +242,7 @@ std::string logs_directory(const run::Layout& layout, const LogPlace& place) {
 
 Result<Outputs> collect_outputs(const OutputsRequest& request) {
   if (!request.group.empty()) TRY_DO(run::check_group(request.group));
-  if (!request.stage.empty()) TRY_DO(run::check_component(request.stage, "stage"));
+  if (!request.stage.empty()) TRY_DO(run::check_component({request.stage, "stage"}));
   TRY_DO(sys::require_directory(request.directory,
                                 "name the build's directory; a build that never began has left nothing to upload"));
   Outputs out;

@@ -20,7 +20,7 @@ Unexpected unfit(const std::string& file, const std::string& what) {
 
 Result<Topology> Topology::parse(const TopologyFile& file) {
   Topology topology;
-  TRY(auto root, TomlTable::parse(file.text, file.name, "A095", "A095", k_topology_hint));
+  TRY(auto root, TomlTable::parse({file.text, file.name}, {"A095", "A095", k_topology_hint}));
   TRY_DO(root.named_tables("build_stages", [&](const std::string& name, TomlTable& table) -> Result<void> {
     table.tolerate_other_keys();
     BuildStage stage;

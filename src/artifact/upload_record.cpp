@@ -26,13 +26,13 @@ std::string upload_record_text(const UploadRecord& record) {
 }
 
 Result<UploadRecord> parse_upload_record(std::string_view text, std::string_view what) {
-  TRY(auto object, json::parse(text, what));
-  TRY_DO(json::require_schema(object, k_upload_schema, what));
+  TRY(auto object, json::parse({text, what}));
+  TRY_DO(json::require_schema({object, what}, k_upload_schema));
   UploadRecord record{
       json::string_or(object, "group", ""), truth_at(object, "complete"), truth_at(object, "build_failed"), {}};
   auto archives = object.find("archives");
   for (const auto& entry : archives == object.end() ? Json::array() : *archives) {
-    TRY(auto file, json::string_at(entry, "file", what));
+    TRY(auto file, json::string_at({entry, what}, "file"));
     auto digest = Sha256::from_hex(json::string_or(entry, "sha256", ""));
     if (!digest)
       return fail(ErrorKind::corrupt, "A041", fmt::format("{} gives no sha256 for {}", what, file),

@@ -98,36 +98,37 @@ Result<std::string> canonical(const Json& value) {
 
 std::string pretty(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-Result<Json> parse(std::string_view text, std::string_view what) {
+Result<Json> parse(NamedText named) {
   constexpr const char* k_again = "name the right file, or make it again: it must be one whole JSON document";
-  Builder builder(text);
+  Builder builder(named.text);
   try {
-    if (Json::sax_parse(text, &builder)) return std::move(builder.root);
+    if (Json::sax_parse(named.text, &builder)) return std::move(builder.root);
   } catch (const Json::exception& e) {
-    return fail(ErrorKind::corrupt, "B002", fmt::format("{} is not valid JSON: {}", what, e.what()), k_again);
+    return fail(ErrorKind::corrupt, "B002", fmt::format("{} is not valid JSON: {}", named.name, e.what()), k_again);
   }
-  return fail(ErrorKind::corrupt, "B002", fmt::format("{} {}", what, builder.error), k_again);
+  return fail(ErrorKind::corrupt, "B002", fmt::format("{} {}", named.name, builder.error), k_again);
 }
 
 namespace {
-Result<const Json*> member(const Json& object, std::string_view key, std::string_view what) {
-  if (object.is_object())
-    if (auto it = object.find(std::string(key)); it != object.end()) return &*it;
-  return fail(ErrorKind::corrupt, "B003", fmt::format("{} has no \"{}\"", what, key));
+Result<const Json*> member(NamedJson object, std::string_view key) {
+  if (object.value.is_object())
+    if (auto it = object.value.find(std::string(key)); it != object.value.end()) return &*it;
+  return fail(ErrorKind::corrupt, "B003", fmt::format("{} has no \"{}\"", object.name, key));
 }
 } // namespace
 
-Result<std::string> string_at(const Json& object, std::string_view key, std::string_view what) {
-  TRY(const Json* value, member(object, key, what));
+Result<std::string> string_at(NamedJson object, std::string_view key) {
+  TRY(const Json* value, member(object, key));
   if (!value->is_string())
-    return fail(ErrorKind::corrupt, "B003", fmt::format("\"{}\" of {} is not a string", key, what));
+    return fail(ErrorKind::corrupt, "B003", fmt::format("\"{}\" of {} is not a string", key, object.name));
   return value->get<std::string>();
 }
 
-Result<std::uint64_t> unsigned_at(const Json& object, std::string_view key, std::string_view what) {
-  TRY(const Json* value, member(object, key, what));
+Result<std::uint64_t> unsigned_at(NamedJson object, std::string_view key) {
+  TRY(const Json* value, member(object, key));
   bool whole = value->is_number_unsigned() || (value->is_number_integer() && value->get<std::int64_t>() >= 0);
-  if (!whole) return fail(ErrorKind::corrupt, "B003", fmt::format("\"{}\" of {} is not a whole number", key, what));
+  if (!whole)
+    return fail(ErrorKind::corrupt, "B003", fmt::format("\"{}\" of {} is not a whole number", key, object.name));
   return value->get<std::uint64_t>();
 }
 
@@ -137,10 +138,10 @@ std::string string_or(const Json& object, std::string_view key, std::string fall
   return fallback;
 }
 
-Result<void> require_schema(const Json& object, std::string_view schema, std::string_view what) {
-  TRY(auto found, string_at(object, "schema", what));
+Result<void> require_schema(NamedJson object, std::string_view schema) {
+  TRY(auto found, string_at(object, "schema"));
   if (found == schema) return {};
-  return fail(ErrorKind::corrupt, "B004", fmt::format("{} has schema {}, expected {}", what, found, schema),
+  return fail(ErrorKind::corrupt, "B004", fmt::format("{} has schema {}, expected {}", object.name, found, schema),
               "a newer quarry may have written it: compare `quarry version`");
 }
 

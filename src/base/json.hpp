@@ -1,6 +1,7 @@
 #pragma once
 // JSON in one place: the library's type by its forward header, canonical bytes, and parsing that returns errors.
 // Include <nlohmann/json.hpp> in cpp files only: it is a second of compile time.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -14,15 +15,19 @@ namespace json {
 Result<std::string> canonical(const Json& value);
 /// For people and files that people read: two spaces, keys sorted, a newline at the end.
 std::string pretty(const Json& value);
-/// Parses the whole text; depth at most 64 (our records need 6), no key twice in an object. `what` names the source in
-/// the error (B002).
-Result<Json> parse(std::string_view text, std::string_view what);
+/// Parses the whole text; depth at most 64 (our records need 6), no key twice in an object. Failure: B002.
+Result<Json> parse(NamedText named);
 
-/// Checked access to a member of an object: the error (B003) names `what` and the key.
-Result<std::string> string_at(const Json& object, std::string_view key, std::string_view what);
-Result<std::uint64_t> unsigned_at(const Json& object, std::string_view key, std::string_view what);
+/// A part of a document, and what errors call it. Both must outlive the call.
+struct NamedJson {
+  const Json& value;
+  std::string_view name;
+};
+/// Checked access to a member of an object: the error (B003) has the name and the key.
+Result<std::string> string_at(NamedJson object, std::string_view key);
+Result<std::uint64_t> unsigned_at(NamedJson object, std::string_view key);
 std::string string_or(const Json& object, std::string_view key, std::string fallback);
 /// Checks `"schema":"quarry.NAME/MAJOR"`: an unknown major is refused (B004).
-Result<void> require_schema(const Json& object, std::string_view schema, std::string_view what);
+Result<void> require_schema(NamedJson object, std::string_view schema);
 } // namespace json
 } // namespace quarry

@@ -23,7 +23,8 @@ namespace quarry {
 
 struct TomlTable::Document {
   toml::parse_result parsed;
-  std::string file, code, hint;
+  std::string file;
+  TomlErrors errors;
 };
 
 namespace {
@@ -39,18 +40,16 @@ bool is_near(std::string_view wanted, std::string_view written) {
 }
 } // namespace
 
-Result<TomlTable> TomlTable::parse(std::string_view text, std::string file, std::string syntax_code, std::string code,
-                                   std::string hint) {
-  if (auto line = line_of_stray_character(text))
-    return fail(ErrorKind::invalid_argument, std::move(syntax_code),
-                fmt::format("{}:{}: a character beyond ASCII outside of strings and comments", file, *line),
-                std::move(hint));
-  auto document = std::make_shared<Document>(Document{toml::parse(text, file), file, std::move(code), hint});
-  if (!document->parsed) {
-    const auto& e = document->parsed.error();
-    return fail(ErrorKind::invalid_argument, std::move(syntax_code),
-                fmt::format("{}:{}: {}", file, e.source().begin.line, e.description()), std::move(hint));
-  }
+Result<TomlTable> TomlTable::parse(NamedText named, TomlErrors errors) {
+  auto wrong = [&](const auto& line, std::string_view why) {
+    return fail(ErrorKind::invalid_argument, errors.syntax, fmt::format("{}:{}: {}", named.name, line, why),
+                errors.hint);
+  };
+  if (auto line = line_of_stray_character(named.text))
+    return wrong(*line, "a character beyond ASCII outside of strings and comments");
+  auto parsed = toml::parse(named.text, named.name);
+  if (!parsed) return wrong(parsed.error().source().begin.line, parsed.error().description());
+  auto document = std::make_shared<Document>(Document{std::move(parsed), std::string(named.name), std::move(errors)});
   const toml::table* root = &document->parsed.table();
   return TomlTable(document, root, "");
 }
@@ -88,16 +87,16 @@ bool append(toml::array& into, const Json& value) {
 
 } // namespace
 
-Result<TomlTable> TomlTable::of_json(std::string_view text, std::string file, std::string code, std::string hint) {
-  TRY(auto object, json::parse(text, file));
+Result<TomlTable> TomlTable::of_json(NamedText named, TomlErrors errors) {
+  TRY(auto object, json::parse(named));
   toml::table root;
   bool good = object.is_object();
   for (const auto& [key, value] : object.items()) good = good && insert(root, key, value);
   if (!good)
-    return fail(ErrorKind::invalid_argument, std::move(code), fmt::format("{} is not a table of settings", file),
-                std::move(hint));
+    return fail(ErrorKind::invalid_argument, std::move(errors.table),
+                fmt::format("{} is not a table of settings", named.name), std::move(errors.hint));
   auto document = std::make_shared<Document>(
-      Document{toml::parse_result(std::move(root)), std::move(file), std::move(code), std::move(hint)});
+      Document{toml::parse_result(std::move(root)), std::string(named.name), std::move(errors)});
   const toml::table* table = &document->parsed.table();
   return TomlTable(document, table, "");
 }
@@ -121,7 +120,7 @@ Unexpected TomlTable::error_with(std::string code, const std::string& key, const
   auto place = key_.empty() ? key : key.empty() ? key_ : key_ + "." + key;
   auto wrong = Error::of(ErrorKind::invalid_argument, std::move(code),
                          fmt::format("{}:{}: {}: {}", document_->file, std::max(1, line_of(key)), place, text))
-                   .with_hint(document_->hint);
+                   .with_hint(document_->errors.hint);
   // A missing key is usually present under a misspelled name: report that.
   for (const auto& other : has(key) ? std::vector<std::string>() : keys())
     if (!seen_.contains(other) && is_near(key, other))
@@ -130,7 +129,7 @@ Unexpected TomlTable::error_with(std::string code, const std::string& key, const
   return fail(std::move(wrong));
 }
 Unexpected TomlTable::error(const std::string& key, const std::string& text) const {
-  return error_with(document_->code, key, text);
+  return error_with(document_->errors.table, key, text);
 }
 
 const void* TomlTable::node(const std::string& key) {

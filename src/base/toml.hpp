@@ -1,6 +1,7 @@
 #pragma once
 // Reviewed data files (recipes, policies, families) as checked tables: every key that is not asked for is a typo, and
 // every error names file, line and key. The TOML library stays in the cpp file: it is two seconds of compile time.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include <cstdint>
 #include <functional>
@@ -14,14 +15,20 @@
 
 namespace quarry {
 
+/// How the errors of one kind of document look.
+struct TomlErrors {
+  std::string syntax; ///< the code when the text is not TOML
+  std::string table;  ///< the code when a key or a value is wrong
+  std::string hint;
+};
+
 class TomlTable {
 public:
-  /// The root of a document. invalid_argument `syntax_code` when it is not TOML; errors of the tables carry `code`.
-  static Result<TomlTable> parse(std::string_view text, std::string file, std::string syntax_code, std::string code,
-                                 std::string hint);
+  /// The root of a document. Errors are invalid_argument.
+  static Result<TomlTable> parse(NamedText named, TomlErrors errors);
   /// The same of a JSON object of objects, lists, strings, whole numbers and booleans: a document that is stored in
-  /// canonical form. invalid_argument `code` for anything else. It has no lines: errors say line 1.
-  static Result<TomlTable> of_json(std::string_view text, std::string file, std::string code, std::string hint);
+  /// canonical form. `errors.table` for anything else. It has no lines: errors say line 1.
+  static Result<TomlTable> of_json(NamedText named, TomlErrors errors);
 
   Result<void> text(const std::string& key, std::string& into, bool required = false);
   Result<void> flag(const std::string& key, bool& into);

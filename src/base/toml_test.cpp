@@ -5,7 +5,7 @@
 namespace quarry {
 namespace {
 
-Result<TomlTable> parse(std::string_view text) { return TomlTable::parse(text, "x.toml", "T1", "T2", "hint"); }
+Result<TomlTable> parse(std::string_view text) { return TomlTable::parse({text, "x.toml"}, {"T1", "T2", "hint"}); }
 
 TEST(Toml, RefusesWhatIsNoToml) {
   for (auto text : {"[.x]",  "[[.x]]",      "[[ .x]]",      "[,]",  "[=]",      "[-",          "[",      "[[",
@@ -65,8 +65,8 @@ TEST(Toml, AMissingKeyNamesTheOneThatLooksLikeIt) {
 }
 
 TEST(Toml, ReadsAStoredDocument) {
-  auto table = TomlTable::of_json(R"({"a":"x","b":{"c":[ "d","e" ],"n":3,"t":true},"r":[{"k":"v"},{"k":"w"}]})",
-                                  "x.json", "T2", "hint");
+  auto table = TomlTable::of_json(
+      {R"({"a":"x","b":{"c":[ "d","e" ],"n":3,"t":true},"r":[{"k":"v"},{"k":"w"}]})", "x.json"}, {"T2", "T2", "hint"});
   ASSERT_TRUE(table) << render(table.error());
   std::string a;
   std::vector<std::string> c, ks;
@@ -86,7 +86,7 @@ TEST(Toml, ReadsAStoredDocument) {
   EXPECT_EQ(n, 3);
   EXPECT_TRUE(t);
   for (const char* bad : {"[]", "1", R"({"a":null})", R"({"a":[[1]]})", R"({"a":1.5})", "{"})
-    EXPECT_FALSE(TomlTable::of_json(bad, "x.json", "T2", "hint")) << bad;
+    EXPECT_FALSE(TomlTable::of_json({bad, "x.json"}, {"T2", "T2", "hint"})) << bad;
 }
 
 } // namespace

@@ -28,7 +28,7 @@ Result<void> read_patterns(TomlTable& table, const std::string& key, std::vector
 class Reader {
 public:
   Result<Rules> read(std::string_view text, const std::string& file) {
-    TRY(auto root, TomlTable::parse(text, file, "X500", "X501", std::string(k_hint)));
+    TRY(auto root, TomlTable::parse({text, file}, {"X500", "X501", std::string(k_hint)}));
     std::string schema;
     TRY_DO(root.text("schema", schema, true));
     if (schema != "quarry.log-rules/1") return root.error("schema", "is not \"quarry.log-rules/1\"");

@@ -31,7 +31,7 @@ std::string clean(std::string_view asked) {
 Result<void> load_file(const Resources& resources, const std::string& file, std::map<std::string, Explanation>& codes) {
   auto content = resources.read(file);
   if (!content) return fail(ErrorKind::internal, "C030", fmt::format("{} cannot be read", file));
-  TRY(auto table, TomlTable::parse(*content, file, "C030", "C030", std::string(k_codes_hint)));
+  TRY(auto table, TomlTable::parse({*content, file}, {"C030", "C030", std::string(k_codes_hint)}));
   for (const auto& code : table.keys()) {
     Explanation explanation{code, "", "", "", room_of(file)};
     TRY_DO(table.table(code, [&](TomlTable& entry) -> Result<void> {

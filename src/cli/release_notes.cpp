@@ -77,7 +77,7 @@ Result<void> add_verdicts(store::ObjectReader& store, const registry::ChannelRec
     if (entry.verdict.empty() || entry.action != registry::Action::promote) continue;
     auto verdict = registry::load_verdict(store, entry.verdict);
     if (!verdict) continue; // older programs named verdicts that they did not store
-    TRY(auto document, json::parse(verdict->json, "a verdict"));
+    TRY(auto document, json::parse({verdict->json, "a verdict"}));
     add_cells(document, channel.name, release, waivers);
   }
   return {};

@@ -26,7 +26,7 @@ Result<Findings> findings_of_document(const std::string& file, const std::string
                 "write one with `--json > FILE` of the same command");
   };
   TRY(auto text, sys::read_file(file, k_baseline_bytes_max), "while reading --baseline");
-  auto document = json::parse(text, file);
+  auto document = json::parse({text, file});
   if (!document) return no_document(document.error().message);
   auto written = document->is_object() ? json::string_or(*document, "schema", "") : std::string();
   if (written != schema)

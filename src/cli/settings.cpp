@@ -64,7 +64,7 @@ Result<Settings> Settings::load(const std::vector<std::string>& files, std::span
   for (const auto& file : files) {
     if (!sys::exists(file)) continue;
     TRY(auto content, sys::read_file(file, k_file_max));
-    TRY(auto table, TomlTable::parse(content, file, "C020", "C021", std::string(k_settings_hint)));
+    TRY(auto table, TomlTable::parse({content, file}, {"C020", "C021", std::string(k_settings_hint)}));
     for (const auto* flag : flags) {
       auto key = setting_key(flag->environment);
       if (!table.has(key)) continue;

@@ -51,7 +51,7 @@ void check_pythons(const std::vector<Package>& set, const Claims& claims, Findin
 /// A variant ("gfx90a:xnack+") counts as its processor.
 bool runs_on(const std::string& code, const std::string& device) {
   auto target = gpu::parse_target(code);
-  return gpu::covers(target ? target->processor : code, device);
+  return gpu::runs_on(target ? target->processor : code, device);
 }
 
 Result<std::vector<std::string>> normal_names(TomlTable& root, std::vector<std::string> names) {
@@ -66,7 +66,7 @@ Result<std::vector<std::string>> normal_names(TomlTable& root, std::vector<std::
 
 Result<Claims> parse_claims(const DataText& data) {
   TRY(auto root,
-      TomlTable::parse(data.text, data.file, "Q434", "Q434", "docs/formats/set-check.md describes the file"));
+      TomlTable::parse({data.text, data.file}, {"Q434", "Q434", "docs/formats/set-check.md describes the file"}));
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.claims/1"}, true));
   Claims claims;

@@ -81,7 +81,7 @@ Result<CoherentGroup> read_group(TomlTable& table) {
 
 Result<std::vector<CoherentGroup>> parse_coherence(const DataText& data) {
   TRY(auto root,
-      TomlTable::parse(data.text, data.file, "Q410", "Q410", "docs/formats/set-check.md describes the file"));
+      TomlTable::parse({data.text, data.file}, {"Q410", "Q410", "docs/formats/set-check.md describes the file"}));
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.coherence/1"}, true));
   std::vector<CoherentGroup> groups;

@@ -200,8 +200,8 @@ Result<std::string> Rope::read_all(std::uint64_t max_bytes) const {
   return out;
 }
 
-bool same_piece(const Rope& a, std::uint64_t a_offset, const Rope& b, std::uint64_t b_offset, std::uint64_t length) {
-  auto left = a.slice(a_offset, length), right = b.slice(b_offset, length);
+bool same_piece(RopePlace a, RopePlace b, std::uint64_t length) {
+  auto left = a.rope.slice(a.offset, length), right = b.rope.slice(b.offset, length);
   if (left.pieces_.size() != right.pieces_.size()) return false;
   for (std::size_t i = 0; i < left.pieces_.size(); ++i) {
     const auto &l = left.pieces_[i], &r = right.pieces_[i];

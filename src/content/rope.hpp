@@ -52,10 +52,7 @@ public:
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
   void prefetch(std::uint64_t offset, std::uint64_t length) const; ///< Source::prefetch; what lies outside is left out
   Result<std::string> read_all(std::uint64_t max_bytes) const;     ///< resource_exhausted D003 above the bound
-  /// [offset, offset+length) as ranges that are literally the same bytes of the same source in `other`? Used to prove
-  /// edits.
-  friend bool same_piece(const Rope& a, std::uint64_t a_offset, const Rope& b, std::uint64_t b_offset,
-                         std::uint64_t length);
+  friend bool same_piece(struct RopePlace a, struct RopePlace b, std::uint64_t length);
 
 private:
   struct Piece {
@@ -70,7 +67,13 @@ private:
   std::uint64_t size_ = 0;
 };
 
-bool same_piece(const Rope& a, std::uint64_t a_offset, const Rope& b, std::uint64_t b_offset, std::uint64_t length);
+struct RopePlace {
+  const Rope& rope;
+  std::uint64_t offset;
+};
+/// Whether the next `length` bytes at both places are the same ranges of the same sources: an edit that did not touch
+/// them is proven without reading them.
+bool same_piece(RopePlace a, RopePlace b, std::uint64_t length);
 
 /// The pump: reads a rope once, in chunks of 1 MiB into one reused buffer, and hands each chunk to every tap.
 Result<void> pump(const Rope& rope, const std::function<Result<void>(std::span<const std::byte>)>& tap);

@@ -112,7 +112,7 @@ TEST(Rope, BehavesLikeAString) {
         ASSERT_TRUE(rope.read(at, std::as_writable_bytes(std::span(part))));
         ASSERT_EQ(part, model.substr(at, n));
         auto copy = rope.slice(at, n);
-        ASSERT_TRUE(same_piece(rope, at, copy, 0, n));
+        ASSERT_TRUE(same_piece({rope, at}, {copy, 0}, n));
         break;
       }
       }
@@ -126,14 +126,14 @@ TEST(Rope, BehavesLikeAString) {
 
 TEST(Rope, SamePieceMeansTheSameBytesOfTheSameSource) {
   auto a = Rope::literal("hello world"), b = Rope::literal("hello world");
-  EXPECT_TRUE(same_piece(a, 2, a, 2, 5));
-  EXPECT_FALSE(same_piece(a, 2, b, 2, 5)); // equal bytes, another source
-  EXPECT_FALSE(same_piece(a, 2, a, 3, 5));
+  EXPECT_TRUE(same_piece({a, 2}, {a, 2}, 5));
+  EXPECT_FALSE(same_piece({a, 2}, {b, 2}, 5)); // equal bytes, another source
+  EXPECT_FALSE(same_piece({a, 2}, {a, 3}, 5));
   auto changed = a.overlay(4, "o");
-  EXPECT_FALSE(same_piece(a, 0, changed, 0, 11));
-  EXPECT_TRUE(same_piece(a, 0, changed, 0, 4));
-  EXPECT_TRUE(same_piece(a, 5, changed, 5, 6));
-  EXPECT_TRUE(same_piece(Rope::zeros(9), 0, Rope::zeros(5), 0, 5));
+  EXPECT_FALSE(same_piece({a, 0}, {changed, 0}, 11));
+  EXPECT_TRUE(same_piece({a, 0}, {changed, 0}, 4));
+  EXPECT_TRUE(same_piece({a, 5}, {changed, 5}, 6));
+  EXPECT_TRUE(same_piece({Rope::zeros(9), 0}, {Rope::zeros(5), 0}, 5));
 }
 
 TEST(Rope, OverlayOutlivesWhatItWasMadeFrom) {

@@ -120,8 +120,8 @@ std::uint64_t crc64nvme(std::uint64_t crc, std::span<const std::byte> bytes) {
   return detail::crc64nvme_portable(crc, bytes);
 }
 
-std::uint64_t crc64nvme_combine(std::uint64_t first, std::uint64_t second, std::uint64_t second_bytes) {
-  return multiply(first, power_of_x(second_bytes * 8)) ^ second;
+std::uint64_t crc64nvme_combine(std::uint64_t first, Crc64Of second) {
+  return multiply(first, power_of_x(second.bytes * 8)) ^ second.crc;
 }
 
 std::string crc64nvme_base64(std::uint64_t crc) {

@@ -10,8 +10,11 @@ namespace quarry {
 
 /// Start with 0; the result of one call continues in the next.
 std::uint64_t crc64nvme(std::uint64_t crc, std::span<const std::byte> bytes);
+struct Crc64Of {
+  std::uint64_t crc, bytes; ///< the CRC of that many bytes
+};
 /// The CRC of first + second from both CRCs and the length of the second.
-std::uint64_t crc64nvme_combine(std::uint64_t first, std::uint64_t second, std::uint64_t second_bytes);
+std::uint64_t crc64nvme_combine(std::uint64_t first, Crc64Of second);
 /// As S3 writes it: base64 of the eight bytes, most significant first.
 std::string crc64nvme_base64(std::uint64_t crc);
 

@@ -41,7 +41,7 @@ TEST(Crc64Nvme, PiecesAreTheWhole) {
   for (std::size_t cut : {0u, 1u, 128u, 1500u, 3000u}) {
     auto first = crc64nvme(0, bytes(text).first(cut));
     EXPECT_EQ(crc64nvme(first, bytes(text).subspan(cut)), whole);
-    EXPECT_EQ(crc64nvme_combine(first, crc64nvme(0, bytes(text).subspan(cut)), text.size() - cut), whole) << cut;
+    EXPECT_EQ(crc64nvme_combine(first, {crc64nvme(0, bytes(text).subspan(cut)), text.size() - cut}), whole) << cut;
   }
 }
 

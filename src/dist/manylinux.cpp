@@ -101,7 +101,7 @@ std::string ManylinuxPolicy::tag() const { return "manylinux_" + text::replace_a
 Result<Manylinux> parse_manylinux(NamedText named) {
   const auto text = named.text;
   const std::string file(named.name);
-  TRY(auto root, TomlTable::parse(text, file, "M012", "M012", "data/manylinux.toml"));
+  TRY(auto root, TomlTable::parse({text, file}, {"M012", "M012", "data/manylinux.toml"}));
   Manylinux out;
   std::string schema;
   std::vector<std::string> libraries;

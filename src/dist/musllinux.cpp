@@ -20,7 +20,7 @@ std::set<std::string> Musllinux::libraries_of(std::string_view machine) const {
 Result<Musllinux> parse_musllinux(NamedText named) {
   const auto text = named.text;
   const std::string file(named.name);
-  TRY(auto root, TomlTable::parse(text, file, "M015", "M015", "data/musllinux.toml"));
+  TRY(auto root, TomlTable::parse({text, file}, {"M015", "M015", "data/musllinux.toml"}));
   Musllinux out;
   std::string schema;
   std::vector<std::string> libraries;

@@ -69,12 +69,12 @@ std::string render(const Unpacking& unpacking) {
 }
 
 Result<Unpacking> parse_unpacking(std::string_view text) {
-  TRY(auto document, json::parse(text, k_unpacking_file));
-  TRY_DO(json::require_schema(document, k_schema, k_unpacking_file));
+  TRY(auto document, json::parse({text, k_unpacking_file}));
+  TRY_DO(json::require_schema({document, k_unpacking_file}, k_schema));
   Unpacking found;
   found.payload = json::string_or(document, "payload", "");
   if (!found.payload.empty() && !is_below(found.payload)) return refused("payload");
-  TRY(found.into, json::string_at(document, "into", k_unpacking_file));
+  TRY(found.into, json::string_at({document, k_unpacking_file}, "into"));
   if (!is_name(found.into) || found.into.find('*') != found.into.npos) return refused("into");
   auto beside = document.find("beside");
   if (beside == document.end() || !beside->is_array()) return refused("beside");

@@ -38,7 +38,7 @@ TEST(Edit, WithoutChangeGivesTheSameRope) {
     auto result = edited(file, change);
     EXPECT_EQ(result.strategy, "none");
     EXPECT_EQ(result.changed_bytes, 0u);
-    EXPECT_TRUE(same_piece(file, 0, result.file, 0, file.size()));
+    EXPECT_TRUE(content::same_piece({file, 0}, {result.file, 0}, file.size()));
   }
 }
 

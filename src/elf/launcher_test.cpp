@@ -48,7 +48,7 @@ TEST(Launcher, FillingTheSlotChangesNothingElse) {
   auto at = after.find("target", after.find("TARGET-SLOT"));
   ASSERT_NE(at, after.npos);
   EXPECT_EQ(before.replace(at, 6, "target"), after);
-  EXPECT_TRUE(same_piece(file, 0, made, 0, at));
+  EXPECT_TRUE(content::same_piece({file, 0}, {made, 0}, at));
   EXPECT_EQ(made.piece_count(), 3u);
 }
 

@@ -44,13 +44,13 @@ Result<void> prove_bytes(const Image& original, const Layout& layout, const cont
   for (auto [begin, end] : planned) {
     if (begin > at) {
       auto shift = at >= layout.insert_at + inserted ? inserted : 0;
-      if (!same_piece(original.file, at - shift, edited, at, begin - at))
+      if (!content::same_piece({original.file, at - shift}, {edited, at}, begin - at))
         return broken(original, fmt::format("bytes from {:#x} changed", at), "E114");
     }
     at = std::max(at, end);
   }
   for (const auto& c : layout.copies)
-    if (!same_piece(original.file, c.old_offset, edited, c.new_offset, c.size))
+    if (!content::same_piece({original.file, c.old_offset}, {edited, c.new_offset}, c.size))
       return broken(original, fmt::format("the copy of {:#x} differs", c.old_offset), "E114");
   return {};
 }

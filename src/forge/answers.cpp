@@ -13,7 +13,7 @@ constexpr std::uint64_t k_reset_max = 1ull << 40; // seconds; keeps the product 
 
 /// GitHub's own sentence, as one line.
 std::string message_of(const net::Response& response) {
-  auto body = json::parse(response.body, "the answer");
+  auto body = json::parse({response.body, "the answer"});
   if (!body || !body->is_object()) return {};
   auto message = json::string_or(*body, "message", "").substr(0, k_message_bytes_max);
   for (auto& c : message)

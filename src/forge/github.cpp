@@ -23,7 +23,7 @@ Unexpected strange(const std::string& what) {
 }
 
 Result<Json> document(const std::string& body, const std::string& what) {
-  auto parsed = json::parse(body, what);
+  auto parsed = json::parse({body, what});
   if (!parsed || !parsed->is_object()) return strange(what);
   return std::move(*parsed);
 }
@@ -45,18 +45,18 @@ bool is_commit(std::string_view text) {
 }
 } // namespace
 
-Result<std::string> GitHub::get(const std::string& path, const std::string& query, const std::string& what,
-                                const std::string& accept) const {
+Result<std::string> GitHub::get(const Question& question) const {
   net::Request request;
   request.url = access_.api;
-  request.url.path += path;
-  request.url.query = query;
-  request.headers = {{"accept", accept}, {"x-github-api-version", "2022-11-28"}};
+  request.url.path += question.path;
+  request.url.query = question.query;
+  request.headers = {{"accept", question.accept}, {"x-github-api-version", "2022-11-28"}};
   if (!access_.token.empty()) request.headers.emplace_back("authorization", "Bearer " + access_.token);
   request.response_bytes_max = k_answer_bytes_max;
   request.deadline_ms = k_deadline_ms;
-  TRY(auto response, net::fetch(*transport_, request, {k_limits, 3}, clock_), "while asking GitHub for " + what);
-  if (auto refused = refusal_of(response, {what, access_.token_source, clock_.now_us()}))
+  TRY(auto response, net::fetch(*transport_, request, {k_limits, 3}, clock_),
+      "while asking GitHub for " + question.what);
+  if (auto refused = refusal_of(response, {question.what, access_.token_source, clock_.now_us()}))
     return fail(std::move(*refused));
   return std::move(response.body);
 }
@@ -66,7 +66,7 @@ Result<Run> GitHub::run(const std::string& repository, const std::string& id) co
   auto what = fmt::format("run {} of {}", id, repository);
   if (!text::parse_u64(id))
     return fail(ErrorKind::not_found, "Y004", fmt::format("GitHub knows no {}: its ids are numbers", what));
-  TRY(auto body, get(fmt::format("/repos/{}/actions/runs/{}", repository, id), "", what));
+  TRY(auto body, get({fmt::format("/repos/{}/actions/runs/{}", repository, id), "", what}));
   TRY(auto object, document(body, what));
   return parse_run(object, what);
 }
@@ -80,7 +80,7 @@ Result<std::vector<Run>> GitHub::runs(const RunQuery& query) const {
   auto limit = std::min(query.limit, k_runs_max);
   std::vector<Run> found;
   for (std::size_t page = 1; found.size() < limit; ++page) {
-    TRY(auto body, get(path + "runs", query_of(query, page), what));
+    TRY(auto body, get({path + "runs", query_of(query, page), what}));
     TRY(auto answer, document(body, what));
     if (!answer.contains("workflow_runs") || !answer["workflow_runs"].is_array()) return strange(what);
     const auto& list = answer["workflow_runs"];
@@ -98,8 +98,8 @@ Result<std::string> GitHub::commit(const std::string& repository, const std::str
   TRY_DO(run::check_repository(repository));
   if (is_commit(reference)) return reference;
   auto what = fmt::format("commit {} in {}", reference, repository);
-  TRY(auto body, get(fmt::format("/repos/{}/commits/{}", repository, text::percent_encode(reference)), "", what,
-                     "application/vnd.github.sha"));
+  TRY(auto body, get({fmt::format("/repos/{}/commits/{}", repository, text::percent_encode(reference)), "", what,
+                      "application/vnd.github.sha"}));
   auto sha = std::string(text::trim(body));
   if (!is_commit(sha)) return strange(what);
   return sha;
@@ -110,7 +110,7 @@ Result<std::string> GitHub::pull_request_head(const std::string& repository, con
   auto what = fmt::format("pull request {} of {}", number, repository);
   if (!text::parse_u64(number))
     return fail(ErrorKind::not_found, "Y004", fmt::format("GitHub knows no {}", what), "they are numbers");
-  TRY(auto body, get(fmt::format("/repos/{}/pulls/{}", repository, number), "", what));
+  TRY(auto body, get({fmt::format("/repos/{}/pulls/{}", repository, number), "", what}));
   TRY(auto object, document(body, what));
   auto head = object.find("head");
   auto sha = head != object.end() && head->is_object() ? json::string_or(*head, "sha", "") : std::string();
@@ -121,7 +121,7 @@ Result<std::string> GitHub::pull_request_head(const std::string& repository, con
 Result<std::string> GitHub::default_branch(const std::string& repository) const {
   TRY_DO(run::check_repository(repository));
   auto what = "repository " + repository;
-  TRY(auto body, get("/repos/" + repository, "", what));
+  TRY(auto body, get({"/repos/" + repository, "", what}));
   TRY(auto object, document(body, what));
   auto branch = json::string_or(object, "default_branch", "");
   if (branch.empty()) return strange(what);

@@ -47,8 +47,12 @@ public:
   Result<std::string> default_branch(const std::string& repository) const;
 
 private:
-  Result<std::string> get(const std::string& path, const std::string& query, const std::string& what,
-                          const std::string& accept = "application/vnd.github+json") const;
+  struct Question {
+    std::string path, query;
+    std::string what; ///< what is asked for, for errors
+    std::string accept = "application/vnd.github+json";
+  };
+  Result<std::string> get(const Question& question) const;
   Access access_;
   std::shared_ptr<net::Transport> transport_;
   const sys::Clock& clock_;

@@ -340,12 +340,12 @@ std::vector<std::string> Openly::words() const {
 
 Result<Policy> parse_policy(NamedText named) {
   const std::string file(named.name);
-  TRY(auto root, TomlTable::parse(named.text, file, "G001", "G002", k_hint));
+  TRY(auto root, TomlTable::parse({named.text, file}, {"G001", "G002", k_hint}));
   return read_policy(std::move(root), file);
 }
 
 Result<Expectation> parse_expectation(const ExpectationFile& file) {
-  TRY(auto root, TomlTable::parse(file.text, file.name, "G001", "G002", k_hint));
+  TRY(auto root, TomlTable::parse({file.text, file.name}, {"G001", "G002", k_hint}));
   Expectation expectation;
   TRY_DO(read_expectation(root, expectation));
   TRY_DO(root.finish());
@@ -355,7 +355,7 @@ Result<Expectation> parse_expectation(const ExpectationFile& file) {
 Result<Policy> parse_stored_policy(NamedText named) {
   const auto json = named.text;
   const std::string name(named.name);
-  TRY(auto root, TomlTable::of_json(json, name, "G002", k_hint));
+  TRY(auto root, TomlTable::of_json({json, name}, {"G002", "G002", k_hint}));
   TRY(auto policy, read_policy(std::move(root), name));
   if (canonical_json(policy) == json) return policy;
   return fail(ErrorKind::invalid_argument, "G002", fmt::format("{} is not written in canonical form", name), k_hint);

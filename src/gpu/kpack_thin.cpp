@@ -219,7 +219,8 @@ Result<void> prove_kpack(const Thinning& thinning, const KpackArchive& before, c
         copy.ordinal >= after->blobs.size())
       return kpack_not_proven(name, "its rows are others");
     const auto &old = before.blobs[kernel.ordinal], &blob = after->blobs[copy.ordinal];
-    if (old.size != blob.size || !same_piece(thinning.file, old.offset, thinned.file, blob.offset, old.size))
+    if (old.size != blob.size ||
+        !content::same_piece({thinning.file, old.offset}, {thinned.file, blob.offset}, old.size))
       return kpack_not_proven(name, "a row names other bytes");
   }
   if (next != after->kernels.size()) return kpack_not_proven(name, "it has rows that were not kept");

@@ -146,7 +146,7 @@ bool agrees(const Target& label, const ElfHead& head) {
   return head.abi_version < k_abi_v3 || (same(label.xnack, found->xnack) && same(label.sramecc, found->sramecc));
 }
 
-bool covers(std::string_view code, std::string_view device) {
+bool runs_on(std::string_view code, std::string_view device) {
   if (code == device) return true;
   for (const auto& generic : k_generics)
     if (generic.name == code)

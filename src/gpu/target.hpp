@@ -46,9 +46,9 @@ std::optional<Target> target_of(const ElfHead& head);
 /// what they do not say is not compared.
 bool agrees(const Target& label, const ElfHead& head);
 
-/// Whether code for `code` runs on a `device`: the same processor, a generic processor that LLVM says covers it, or a
-/// group in which `x` stands for any digit.
-bool covers(std::string_view code, std::string_view device);
+/// Whether code for the processor `code` runs on a `device`: the same processor, a generic processor that LLVM says
+/// covers it, or a group in which `x` stands for any digit.
+bool runs_on(std::string_view code, std::string_view device);
 
 /// Whether the target is one of another maker's GPUs, of which nothing is known but the name: "sm_90", "compute_90".
 bool is_foreign(const Target& target);

@@ -93,7 +93,7 @@ TEST(Target, GenericTargetsCoverWhatTheyRunOn) {
                                         {"gfx11xx", "gfx942", false},
                                         {"gfx", "gfx", true},
                                         {"gfx", "gfa", false}})
-    EXPECT_EQ(covers(code, device), expected) << code << " " << device;
+    EXPECT_EQ(runs_on(code, device), expected) << code << " " << device;
 }
 
 TEST(Target, KnownProcessorsAreTheLongestThatFit) {

@@ -300,7 +300,7 @@ bool is_unwanted(const Target& code, const std::vector<std::string>& devices) {
   const auto& processor = code.processor;
   bool group = processor.starts_with("gfx") && processor.size() > 4 && processor.ends_with('x');
   if (!group && known_processor(processor) != processor) return false;
-  return std::ranges::none_of(devices, [&](const std::string& device) { return covers(processor, device); });
+  return std::ranges::none_of(devices, [&](const std::string& device) { return runs_on(processor, device); });
 }
 
 Result<Thinned> thin(const content::Rope& file, std::string_view name, const ThinRequest& request) {

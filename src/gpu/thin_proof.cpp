@@ -25,11 +25,11 @@ Result<void> prove_bytes(const Thinning& thinning, const Thinned& thinned, std::
   if (thinned.file.size() + thinning.shorter != thinning.file.size()) return not_proven(name, "its size changed");
   std::uint64_t at = 0;
   for (const auto& change : thinning.changes) {
-    if (change.begin < at || !same_piece(thinning.file, at, thinned.file, at, change.begin - at))
+    if (change.begin < at || !content::same_piece({thinning.file, at}, {thinned.file, at}, change.begin - at))
       return not_proven(name, fmt::format("bytes changed before {:#x}", change.begin));
     at = change.end;
   }
-  if (!same_piece(thinning.file, at, thinned.file, at, thinning.file.size() - at))
+  if (!content::same_piece({thinning.file, at}, {thinned.file, at}, thinning.file.size() - at))
     return not_proven(name, fmt::format("bytes changed behind {:#x}", at));
   return {};
 }

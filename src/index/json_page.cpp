@@ -122,7 +122,7 @@ Result<IndexPage> read_json_page(NamedText named) {
   const auto [text, what] = named;
   if (text.size() > k_json_page_bytes_max)
     return error(what, fmt::format("is larger than {} MiB", k_json_page_bytes_max >> 20));
-  auto parsed = json::parse(text, what);
+  auto parsed = json::parse({text, what});
   if (!parsed || !parsed->is_object()) return error(what, parsed ? "is not a JSON object" : "is not JSON");
   IndexPage page;
   page.name = json::string_or(*parsed, "name", "");

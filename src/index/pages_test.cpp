@@ -104,7 +104,8 @@ TEST(Pages, ProjectPageInBothForms) {
 }
 
 TEST(Pages, SortByVersionThenName) {
-  auto json = json::parse(page(all_pages(sample(), {}), "simple-json/rocm-sdk-core/index.html").bytes, "page").value();
+  auto json =
+      json::parse({page(all_pages(sample(), {}), "simple-json/rocm-sdk-core/index.html").bytes, "page"}).value();
   EXPECT_EQ(json["versions"], (std::vector<std::string>{"7.2", "7.10.0", "7.12.0.dev1", "7.12.0", "7.12.0+rocm.1"}));
 }
 

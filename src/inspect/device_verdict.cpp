@@ -39,7 +39,7 @@ Unit unit_of(const DeviceFile& file) {
 }
 
 bool runs_on_any(const std::string& processor, const std::vector<std::string>& devices) {
-  return std::ranges::any_of(devices, [&](const std::string& device) { return gpu::covers(processor, device); });
+  return std::ranges::any_of(devices, [&](const std::string& device) { return gpu::runs_on(processor, device); });
 }
 
 void report(Judgement& into, Finding finding) { into.findings.push_back(std::move(finding)); }
@@ -52,7 +52,7 @@ void find_missing(const std::vector<Unit>& units, const Asked& asked, Judgement&
     for (const auto& [processor, sums] : unit.by_processor) present.insert(processor);
   std::vector<std::string> missing;
   for (const auto& target : asked.targets)
-    if (std::ranges::none_of(present, [&](const std::string& code) { return gpu::covers(code, target); }))
+    if (std::ranges::none_of(present, [&](const std::string& code) { return gpu::runs_on(code, target); }))
       missing.push_back(target);
   if (missing.empty()) return;
   for (const auto& target : missing) into.verdicts.push_back({Verdict::missing, target, "", 0});
@@ -107,7 +107,7 @@ void find_uneven(const std::vector<Unit>& units, const Asked& asked, Judgement& 
   for (const auto& target : sorted) {
     std::vector<std::string> without;
     for (const auto& [name, processors] : members)
-      if (std::ranges::none_of(processors, [&](const std::string& code) { return gpu::covers(code, target); }))
+      if (std::ranges::none_of(processors, [&](const std::string& code) { return gpu::runs_on(code, target); }))
         without.push_back(name);
     if (without.empty() || without.size() == members.size()) continue;
     for (const auto& name : without) into.verdicts.push_back({Verdict::uneven, target, name, 0});
@@ -160,7 +160,7 @@ void find_feature_mix(const std::vector<Unit>& units, Judgement& into) {
 
 bool path_agrees(const gpu::Target& path, const gpu::Target& code) {
   auto same = [](gpu::Feature said, gpu::Feature is) { return said == gpu::Feature::any || said == is; };
-  return gpu::covers(path.processor, code.processor) && same(path.xnack, code.xnack) &&
+  return gpu::runs_on(path.processor, code.processor) && same(path.xnack, code.xnack) &&
          same(path.sramecc, code.sramecc);
 }
 

@@ -348,7 +348,7 @@ void check_dlls(Report& report, const std::set<std::string>& held, const Machine
 } // namespace
 
 Result<WindowsLibraries> parse_windows_libraries(NamedText named) {
-  TRY(auto root, TomlTable::parse(named.text, std::string(named.name), "Q007", "Q007", "data/windows-libraries.toml"));
+  TRY(auto root, TomlTable::parse({named.text, named.name}, {"Q007", "Q007", "data/windows-libraries.toml"}));
   WindowsLibraries out;
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.windows-libraries/1"}, true));

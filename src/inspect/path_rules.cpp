@@ -38,8 +38,7 @@ bool is_too_long(std::string_view path, const WindowsPaths& paths) {
 } // namespace
 
 Result<WindowsPaths> parse_windows_paths(NamedText named) {
-  TRY(auto root,
-      TomlTable::parse(named.text, std::string(named.name), k_paths_code, k_paths_code, "data/windows-paths.toml"));
+  TRY(auto root, TomlTable::parse({named.text, named.name}, {k_paths_code, k_paths_code, "data/windows-paths.toml"}));
   WindowsPaths paths;
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.windows-paths/1"}, true));

@@ -69,8 +69,7 @@ std::string Refusals::text_of(const RefusalRow& row) const {
 }
 
 Result<Refusals> parse_refusals(NamedText named) {
-  TRY(auto root,
-      TomlTable::parse(named.text, std::string(named.name), k_refusals_code, k_refusals_code, k_refusals_page));
+  TRY(auto root, TomlTable::parse({named.text, named.name}, {k_refusals_code, k_refusals_code, k_refusals_page}));
   Refusals refusals;
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.refusals/1"}, true));

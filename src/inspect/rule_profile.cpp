@@ -95,7 +95,7 @@ Finding unneeded(const Suppressions& all, const Suppression& row, const Findings
 } // namespace
 
 Result<RuleProfile> parse_rule_profile(const DataText& data) {
-  TRY(auto root, TomlTable::parse(data.text, data.file, "Q011", "Q011", k_profile_hint));
+  TRY(auto root, TomlTable::parse({data.text, data.file}, {"Q011", "Q011", k_profile_hint}));
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.rule-profile/1"}, true));
   RuleProfile profile;
@@ -114,7 +114,7 @@ Result<RuleProfile> parse_rule_profile(const DataText& data) {
 }
 
 Result<Suppressions> parse_suppressions(const DataText& data, const IsCode& exists) {
-  TRY(auto root, TomlTable::parse(data.text, data.file, "Q011", "Q011", k_profile_hint));
+  TRY(auto root, TomlTable::parse({data.text, data.file}, {"Q011", "Q011", k_profile_hint}));
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.suppressions/1"}, true));
   Suppressions all{data.file, {}};

@@ -81,7 +81,7 @@ Result<void> read_variant(std::vector<Variant>& known, const std::string& name, 
 class Reader {
 public:
   Result<Families> read(std::string_view text, const std::string& file) {
-    TRY(auto root, TomlTable::parse(text, file, "F001", "F002", std::string(k_hint)));
+    TRY(auto root, TomlTable::parse({text, file}, {"F001", "F002", std::string(k_hint)}));
     out_.file = file;
     std::string schema;
     TRY_DO(root.text("schema", schema, true));

@@ -118,7 +118,7 @@ std::vector<std::string> families_of(const FrameworkRequest& request, const Fram
 } // namespace
 
 Result<Frameworks> parse_frameworks(const DataText& data) {
-  TRY(auto root, TomlTable::parse(data.text, data.file, "F030", "F030", "the keys: docs/formats/frameworks.md"));
+  TRY(auto root, TomlTable::parse({data.text, data.file}, {"F030", "F030", "the keys: docs/formats/frameworks.md"}));
   Frameworks frameworks;
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.frameworks/1"}, true));

@@ -24,7 +24,7 @@ Unexpected refused(const std::string& project, const std::string& by, const std:
 Result<std::vector<Reserved>> parse_reserved(NamedText named) {
   const auto text = named.text;
   const std::string file(named.name);
-  TRY(auto root, TomlTable::parse(text, file, "U012", "U012", "docs/formats/mirror.md describes the file"));
+  TRY(auto root, TomlTable::parse({text, file}, {"U012", "U012", "docs/formats/mirror.md describes the file"}));
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.mirror-names/1"}, true));
   std::vector<Reserved> reserved;

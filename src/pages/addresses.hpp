@@ -22,9 +22,10 @@ struct Addresses {
 };
 
 /// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution or the base index.
-/// `projects` are the projects that people want from it: a channel of more than 1000 files has one find-links page for
-/// each project, and not one for all, so that `projects` must not be empty then. A directory without pages gets the
-/// URLs that it will have. Fails with the errors of the store. Costs one to four small reads.
+/// `projects` are the normalised names of the projects that people want from it: a channel of more than 1000 files has
+/// one find-links page for each project, and not one for all, so that `projects` must not be empty then. A directory
+/// without pages gets the URLs that it will have. A page to which the store denies access counts as one that does not
+/// answer. Fails with the other errors of the store. Costs one to four small reads.
 Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 

@@ -77,10 +77,10 @@ std::string to_json(const PagesState& state) {
 
 PagesState parse_pages_state(const std::string& bytes) {
   PagesState state;
-  auto json = json::parse(bytes, k_state_name);
-  if (!json || !json->is_object() || !json::require_schema(*json, k_pages_schema, k_state_name)) return state;
-  auto generation = json::unsigned_at(*json, "generation", k_state_name);
-  auto files = json::unsigned_at(*json, "files", k_state_name);
+  auto json = json::parse({bytes, k_state_name});
+  if (!json || !json->is_object() || !json::require_schema({*json, k_state_name}, k_pages_schema)) return state;
+  auto generation = json::unsigned_at({*json, k_state_name}, "generation");
+  auto files = json::unsigned_at({*json, k_state_name}, "files");
   auto recent = recent_moves_of(*json);
   if (!generation || !files || !recent) return state;
   auto view = registry::ViewDigest::parse(json::string_or(*json, "view", ""));
@@ -124,6 +124,12 @@ namespace {
 
 constexpr unsigned k_renderers = 4;
 
+/// What the policy of a channel says that it lacks, for whoever is about to install.
+struct Openly {
+  registry::PolicyDigest policy; ///< that was read; empty: none
+  Names sentences;
+};
+
 /// The channel as one round of the writer read it; shared by the batches of that round.
 struct Channel {
   ObjectStore& store;
@@ -131,7 +137,7 @@ struct Channel {
   ChannelRecord record;
   ViewRecord view;
   const KnownViews& known;
-  Names openly;            ///< what its policy says that it lacks, as sentences
+  Openly openly;
   std::uint64_t files = 0; ///< as far as counted
   bool whole = false;      ///< every page is made
 };
@@ -149,7 +155,7 @@ index::PageOptions options_of(const Channel& channel) {
 
 /// What people should know of a project before they install it; of every project, if none is named.
 Names remarks_of(const Channel& channel, const std::string& project = {}) {
-  Names remarks = channel.openly;
+  Names remarks = channel.openly.sentences;
   for (const auto& one : registry::empty_extras_of(channel.view))
     if (project.empty() || one.project == project)
       remarks.push_back(fmt::format("{} cannot be installed from here: {} is held back.", registry::name_of(one),
@@ -157,22 +163,25 @@ Names remarks_of(const Channel& channel, const std::string& project = {}) {
   return remarks;
 }
 
-/// What the policy says that it lacks, for whoever is about to install. A policy is read once after it was bound.
-Result<Names> openly_of(ObjectReader& store, const ChannelRecord& now, const PagesState& shown) {
+/// A policy is read once after it was bound, and whenever all pages are made anew. One that cannot be read is not noted
+/// as read: the next projection tries again, and until then the pages do not look as if it lacked nothing.
+Result<Openly> openly_of(ObjectReader& store, const ChannelRecord& now, const PagesState& shown, Extent extent) {
   const auto& policy = now.guard.policy;
-  if (policy.empty()) return Names();
-  if (policy == shown.policy) return shown.openly;
+  if (policy.empty()) return Openly();
+  if (policy == shown.policy && extent != Extent::whole) return Openly{policy, shown.openly};
   TRY(auto record, if_known(registry::load_policy(store, policy)));
-  Names sentences;
-  if (!record) return sentences;
-  auto json = json::parse(record->json, "a policy");
+  if (!record)
+    return Openly{{},
+                  {"The policy of this channel could not be read: it may let results count that nobody has signed."}};
+  Openly openly{policy, {}};
+  auto json = json::parse({record->json, "a policy"});
   auto words = json && json->is_object() ? json->value("openly", Json::array()) : Json::array();
   auto says = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
   if (says("unsigned"))
-    sentences.emplace_back("Unsigned: the policy of this channel lets results count that nobody has signed.");
+    openly.sentences.emplace_back("Unsigned: the policy of this channel lets results count that nobody has signed.");
   if (says("nothing_expected"))
-    sentences.emplace_back("The policy of this channel does not say which packages a release must bring.");
-  return sentences;
+    openly.sentences.emplace_back("The policy of this channel does not say which packages a release must bring.");
+  return openly;
 }
 
 /// Renders the pages of these projects, and appends their files to `files`.
@@ -206,15 +215,15 @@ Result<std::vector<index::Page>> last_pages(const Channel& channel, const std::v
     TRY_DO(render(channel, projects, files));
     all_files = &files;
   }
-  auto page =
-      channel.files > k_listed_files_max
-          ? index::overview_page({.title = "Channel " + channel.name, .directory = {}, .remarks = channel.openly},
-                                 std::move(projects))
-          : index::find_links_page({.title = "Channel " + channel.name,
-                                    .directory = channel.directory,
-                                    .install = install_words(*all_files),
-                                    .remarks = remarks_of(channel)},
-                                   *all_files);
+  auto page = channel.files > k_listed_files_max
+                  ? index::overview_page(
+                        {.title = "Channel " + channel.name, .directory = {}, .remarks = channel.openly.sentences},
+                        std::move(projects))
+                  : index::find_links_page({.title = "Channel " + channel.name,
+                                            .directory = channel.directory,
+                                            .install = install_words(*all_files),
+                                            .remarks = remarks_of(channel)},
+                                           *all_files);
   pages.push_back({"index.html", std::move(page), index::k_html_type});
   return pages;
 }
@@ -291,8 +300,8 @@ public:
     bool copies_are_missing = slash_keys && !shown.slash_keys; // an older program wrote the pages
     TRY(channel->whole, is_whole(*channel, shown, changes));
     channel->whole = channel->whole || copies_are_missing;
-    if (shown.openly != channel->openly) channel->whole = true; // each page names it
-    if (channel->whole) channel->files = 0;                     // counted as they are read
+    if (shown.openly != channel->openly.sentences) channel->whole = true; // each page names it
+    if (channel->whole) channel->files = 0;                               // counted as they are read
     auto touched = touched_by(*channel, changes, recent);
     Work work;
     work.batches = batches_of(channel->store, Names(touched.begin(), touched.end()), rendering_of(channel));
@@ -301,8 +310,8 @@ public:
       TRY(work.stale, all_stale(*channel));
     }
     work.state = [channel, recent, slash_keys]() -> index::Page {
-      PagesState state{channel->name, channel->record.generation,   channel->record.view, channel->files, slash_keys,
-                       recent,        channel->record.guard.policy, channel->openly};
+      PagesState state{channel->name, channel->record.generation, channel->record.view,     channel->files, slash_keys,
+                       recent,        channel->openly.policy,     channel->openly.sentences};
       return {std::string(k_state_name), to_json(state), "application/json"};
     };
     return work;
@@ -351,7 +360,7 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name, E
   auto work = [&](const std::string& state) -> Result<Work> {
     TRY(auto view, view_of(store, channel.record.view, known), "while reading channel " + name);
     auto shown = parse_pages_state(state);
-    TRY(auto openly, openly_of(store, channel.record, shown));
+    TRY(auto openly, openly_of(store, channel.record, shown, extent));
     return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, channel.record, std::move(view),
                                                               known, std::move(openly)}),
                             shown);

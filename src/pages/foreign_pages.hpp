@@ -34,7 +34,7 @@ public:
   /// Finds out whether our pages are here already; is_left() would do it at the first page of another tool, perhaps
   /// after ours were written. One head, once.
   Result<void> look_first();
-  /// Our write of this page failed, because somebody was faster.
+  /// Our write of this page failed, because somebody was faster: from now on is_left() returns true for it.
   void lost(const std::string& key);
   /// Sorted; copies (`simple/rocm/`) by the key of their page.
   std::vector<std::string> left() const;

@@ -15,7 +15,7 @@ namespace quarry::pages {
 /// `rocm`; otherwise the names of its projects.
 std::string requirement_of(const registry::SetRecord& set);
 /// Returns the arguments of `pip install` for a page: the requirement, with `--pre` if a version is a pre-release.
-/// "PROJECT" replaces a list of names that is too long for a line.
+/// "PROJECT" replaces a requirement that is empty or longer than 60 characters.
 std::string install_words(const std::vector<registry::FileRecord>& files);
 /// Returns the whole line: `pip install "rocm[libraries,devel]" --index-url URL`, with `--pre` if a version is a
 /// pre-release, and `--no-index --find-links URL` if no index answers. For a `file:` URL pip's check for a newer pip is

@@ -42,10 +42,10 @@ struct State {
 
 /// Unreadable state counts as no state. Pages are derived data, so they are regenerated.
 State parse_state(const std::string& bytes) {
-  auto json = json::parse(bytes, k_state_name);
-  if (!json || !json->is_object() || !json::require_schema(*json, k_schema, k_state_name)) return {};
+  auto json = json::parse({bytes, k_state_name});
+  if (!json || !json->is_object() || !json::require_schema({*json, k_state_name}, k_schema)) return {};
   State state;
-  auto moves = json::unsigned_at(*json, "moves", k_state_name);
+  auto moves = json::unsigned_at({*json, k_state_name}, "moves");
   auto recent = recent_moves_of(*json);
   if (!moves || !recent) return {};
   for (auto [half, digests] : {std::pair{"own", &state.own}, {"base", &state.base}}) {

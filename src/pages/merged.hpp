@@ -28,12 +28,15 @@ std::string merged_directory(const std::string& directory);
 struct MergeOptions {
   /// True: every page is compared. False: a page is trusted if `pages.json` names exactly the files that it must show.
   bool thorough = false;
-  unsigned transfers = 8; ///< pages that are read or written at the same time
+  /// Pages that are read at the same time. Those of up to 200 projects are written one after the other, those of more
+  /// at the same time, too.
+  unsigned transfers = 8;
 };
 
 struct Merged {
-  /// False: this is the base index; or no merged index was written before, and the store has no base index or this
-  /// directory has no seals, no untested history and is not a distribution. Nothing was written then.
+  /// False: this is the base index, or belongs to no run (merge_run_of); or no merged index was written before, and
+  /// the store has no base index or there is nothing to merge with it: a directory without seals and untested history
+  /// that is not a distribution, or a run with sets in fewer than two directories. Nothing was written then.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes; ///< P050, one for each project that both sources have; P053
@@ -46,14 +49,15 @@ struct Merged {
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
 /// The same for the run that the directory belongs to, if it does: one index of all its areas and groups, below
-/// "42-linux/merged", as soon as two directories of it have sets. Projects that they disagree about are left out
-/// (P053).
+/// "42-linux/merged", as soon as two directories of it have sets. It does not show untested history. Projects of which
+/// two sets have a file of one name with different bytes are left out (P053).
 Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});
-/// The same for a channel. Also fails with not_found (R015) if the channel does not exist.
+/// The same for a channel. Also fails with not_found (R015) if the channel does not exist, unless the store has neither
+/// a base index nor a merged index of that channel: then the channel is not read.
 Result<Merged> merge_channel(store::ObjectStore& store, const std::string& name, const MergeOptions& options = {});
 
 struct Shown {
-  bool exists = false;
+  bool exists = false;  ///< `pages.json` exists; it may be unreadable, then `current` is false
   bool current = false; ///< its projects from the channel are those of the given view; the base index is not looked at
 };
 /// Tells whether the merged index of a channel exists and shows `view`. Costs one read, so it also works in a store
@@ -67,11 +71,12 @@ struct MergedAll {
   Findings notes;
 };
 /// Brings the merged indexes of all channels and package directories up to date, after the base index has changed:
-/// `options.transfers` indexes at the same time, each with one request at a time. If one fails, or a set record is
-/// damaged, the others are still written, and the result is error P051 with the kind of the first failure. Reads every
-/// set record of the store to find the directories; those with untested history alone are not found. Fails at once if
-/// these or the channels cannot be listed, or a set record cannot be read though it is not damaged. An object below
-/// `channels/` whose name no channel can have counts as a failed index.
+/// `options.transfers` indexes at the same time. Each has one request in flight, except that the sets of a distribution
+/// are read eight at the same time. If one fails, or a set record is damaged, the others are still written, and the
+/// result is error P051 with the kind of the first failure. Reads every set record of the store to find the
+/// directories; those with untested history alone are not found. Fails at once if these or the channels cannot be
+/// listed, or a set record cannot be read though it is not damaged. An object below `channels/` whose name no channel
+/// can have counts as a failed index if the store has a base index.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

@@ -30,17 +30,21 @@ struct Source {
 
 /// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
 /// history. The token is empty only for a directory without seals and history that is not a distribution. A token
-/// costs one read and two listings; the projects cost one listing of all below, and two reads per set there or deeper.
+/// costs one read and two listings. The projects cost one read more, a listing of the history and a read per record of
+/// it, and two reads per set that a distribution shows. For another directory these are all sets there or deeper, and a
+/// listing of all below finds them.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. Its functions fail with not_found (R015) if the
 /// channel does not exist.
 Source channel_source(store::ObjectReader& store, const std::string& name);
-/// The sets sealed in all package directories of a run, "42-linux". A project of which two directories have a file of
-/// one name with different bytes, such as the `rocm` of two families, is left out, with a note P053. The token is empty
-/// for a run with fewer than two such directories, whose own merged index shows all. A token costs one listing of each
-/// area (run::package_areas()); the projects cost that again, and two reads per set.
+/// The sets sealed in all package directories of a run, "42-linux", without untested history. A project of which two
+/// sets have a file of one name with different bytes, such as the `rocm` of two families, is left out, with a note
+/// P053. The token is empty for a run with fewer than two such directories, whose own merged index shows all. A token
+/// costs one listing of each area (run::package_areas()); the projects cost that again, and two reads per set.
 Source run_source(store::ObjectReader& store, const std::string& run);
-/// Wraps `source` so that its projects are read again only when the token changes. Thread-safe.
+/// Wraps `source` so that its projects are read again only when the token changes. Several threads may call projects();
+/// the others wait while one reads. token() and notes() go to `source` unguarded: only directory_source() allows
+/// several threads.
 Source read_once(Source source);
 
 /// Returns the files of a project; reads its shard if the record is not at hand.

@@ -17,7 +17,7 @@ namespace quarry::pages {
 /// of a project are those in the METADATA of the wheel that was uploaded last. A project without wheels (the `rocm`
 /// sdist, which pins everything else) comes after all others. Ties are broken by name. The order inside a cycle is not
 /// specified. A metadata file that is missing, too long or no metadata is ignored. Fails with the errors of the store.
-/// Costs one read per project.
+/// Costs one read per project with a wheel.
 Result<void> dependencies_first(store::ObjectReader& store, const std::vector<registry::FileRecord>& files,
                                 std::vector<index::Page>& pages);
 
@@ -33,7 +33,8 @@ struct Rendering {
 };
 
 /// Splits the work into batches. Up to k_in_order_max projects are one batch, dependencies first. More are split into
-/// batches of 64 projects, each written in parallel. A batch is in memory as a whole. No I/O until a batch is rendered.
+/// batches of 64 projects, each written in parallel. A batch is in memory as a whole. No I/O until a batch is rendered;
+/// `store` must outlive the batches, which copy the rest.
 std::vector<Batch> batches_of(store::ObjectReader& store, const std::vector<std::string>& projects,
                               const Rendering& rendering);
 

@@ -52,7 +52,8 @@ enum class Others : std::uint8_t { left, replaced };
 ///   2. write `state_before`, if-match that ETag
 ///   3. for each batch: render it, read its pages with their ETags, call token() again, write the pages that differ
 ///   4. remove stale pages, call token() again
-///   5. write the new state, if-match the state object of step 2; pages without one end with one more token()
+///   5. write the new state, if-match the state object of step 2; a round that wrote pages and no state, because there
+///      is none or it is unchanged, ends with one more token()
 /// The order of step 1 matters: of two writers the one that was overtaken fails at 2 or 5, because the other one has
 /// written the state object since.
 struct PageSource {
@@ -64,7 +65,7 @@ struct PageSource {
   /// newer page (recent_moves.hpp). write_pages() does not remember them.
   std::function<Result<Work>(const std::string& shown)> work;
   std::string state_key = {}; ///< relative to `directory`; empty: the pages have no state object
-  unsigned transfers = 8;     ///< requests at the same time; pages are small, so each costs one round trip
+  unsigned transfers = 8;     ///< pages read at once, and written unless in_order; each costs one round trip
   /// What to do with a page of another tool (foreign_pages.hpp). Only directories of packages are shared with one.
   Others others = Others::left;
 };
@@ -73,7 +74,8 @@ struct PageSource {
 /// source or a page, at most k_rebase_max times; then it fails with precondition_failed (P010). A write whose outcome
 /// is unknown counts as a change of another writer. Also fails with the errors of the store and of the source's
 /// functions. A round costs one read per page and copy, one write per one of these that differs, one read per stale
-/// key, and one call of token() per batch and up to three more; batches run `transfers` requests at the same time.
+/// key and a removal if it exists, a read and up to two writes of the state object, and one call of token() per batch
+/// and up to three more. Stale keys are handled one after the other.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in
@@ -82,8 +84,9 @@ std::string slash_key_of(const std::string& page_key);
 /// The inverse: "a/simple/rocm/" -> "a/simple/rocm/index.html"; other keys are returned unchanged. Pure.
 std::string page_key_of(const std::string& key);
 
-/// Returns the keys of all pages below `simple/` and `simple-json/` of `directory` for which `is_current` is false. A
-/// page of which only the copy is left is included, by the key of the page. Costs two listings.
+/// Returns the full keys of all pages below `simple/` and `simple-json/` of `directory` for which `is_current`, called
+/// with such a key, is false; sorted. A page of which only the copy is left is included, by the key of the page. Costs
+/// two listings.
 Result<std::vector<std::string>> stale_pages(store::ObjectReader& store, const std::string& directory,
                                              const std::function<bool(const std::string& key)>& is_current);
 

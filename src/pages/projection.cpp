@@ -140,7 +140,7 @@ Findings foreign_notes(const Projected& projected) {
 Result<std::uint64_t> projected_distribution(ObjectReader& store, const std::string& directory) {
   TRY(auto bytes, store.get(directory + "/" + std::string(k_state_name), registry::k_record_bytes_max));
   if (!bytes) return std::uint64_t{0};
-  auto state = json::parse(*bytes, k_state_name);
+  auto state = json::parse({*bytes, k_state_name});
   if (!state || !state->is_object() || json::string_or(*state, "schema", "") != k_distribution_pages_schema)
     return std::uint64_t{0};
   auto generation = state->value("generation", Json());

@@ -37,7 +37,8 @@ Findings foreign_notes(const Projected& projected);
 /// it. Fails with precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds,
 /// already_exists (R018) if two sets disagree about a file, R010 to R014 of a set at or below the directory, P115 or
 /// B002 to B004 of settings.json, and the errors of the store. Reads these sets, every page of the directory, and the
-/// METADATA of one wheel per project; writes pages whose bytes differ.
+/// METADATA of one wheel per project; writes pages whose bytes differ. Does not look whether the directory is a
+/// distribution: its pages come from project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
@@ -59,16 +60,18 @@ struct KnownViews {
 
 enum class Extent : std::uint8_t {
   /// The projects that changed since `pages.json` was written, and those in its `twice` (recent_moves.hpp). Every page
-  /// if the channel has at most 1000 files, or copies are missing, or it is not known what changed.
+  /// if the channel has at most 1000 files, or copies are missing, or it is not known what changed, or the pages must
+  /// say something else about the policy.
   changed,
   whole, ///< every page, whatever `pages.json` says: for repair
 };
 
 /// Writes the pages of a channel, then `channels/{name}/pages.json`, which says which generation the pages show. Fails
 /// with not_found (R015) if the channel does not exist, precondition_failed (P010) if other writers kept changing the
-/// channel or its pages, and the errors of load_view(), load_shard_of() and the store. Costs two reads per ledger entry
-/// since the last state, then per compared project up to three reads of shards, its METADATA, and one read per page and
-/// copy; writes pages whose bytes differ.
+/// channel or its pages, and the errors of read_channel(), load_view(), load_shard_of() and the store. Removes pages of
+/// projects that left, and replaces those of another tool. Costs two reads per ledger entry since the last state, then
+/// per compared project up to three reads of shards, its METADATA, and one read per page and copy; writes pages whose
+/// bytes differ.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {});
 

@@ -22,11 +22,13 @@ constexpr std::uint64_t k_recent_moves = 16; ///< far more moves than happen whi
 struct RecentMoves {
   /// Project -> number of the last move that changed it, if that is among the last k_recent_moves moves.
   std::map<std::string, std::uint64_t> moved;
-  /// Projects that at least two of the last k_recent_moves moves changed, with the number of the last such move.
+  /// Projects that at least two of the last k_recent_moves moves changed, with a number that is at least that of the
+  /// last such move. It may hold more projects: comparing them is needless, and harmless.
   std::map<std::string, std::uint64_t> twice;
 
-  /// Returns the state after `move`, which changed `projects`; `more_than_once` are those of them that changed in
-  /// several of the moves since the last state. Entries that are k_recent_moves or more moves old are dropped. Pure.
+  /// Returns the state after `move`: since the last state `projects` changed, and `more_than_once` are those of them
+  /// that several moves changed. All get the number `move`. Entries that are k_recent_moves or more moves old are
+  /// dropped. Pure.
   RecentMoves after(std::uint64_t move, const std::set<std::string>& projects,
                     const std::set<std::string>& more_than_once) const;
 };

@@ -31,8 +31,8 @@ Result<StoreSettings> read_settings(store::ObjectReader& store) {
   TRY(auto bytes, store.get(k_settings_key, k_settings_bytes_max));
   StoreSettings settings;
   if (!bytes) return settings;
-  TRY(auto object, json::parse(*bytes, k_settings_key));
-  TRY_DO(json::require_schema(object, k_settings_schema, k_settings_key));
+  TRY(auto object, json::parse({*bytes, k_settings_key}));
+  TRY_DO(json::require_schema({object, k_settings_key}, k_settings_schema));
   TRY(settings.find_links, parse_find_links(json::string_or(object, "find_links", "ours")));
   return settings;
 }

@@ -20,12 +20,12 @@ struct StoreSettings {
   FindLinks find_links = FindLinks::ours;
 };
 
-/// The defaults if the object does not exist. Fails with B002 to B004, and with invalid_argument P115 for a value that
-/// this program does not know. One read.
+/// The defaults if the object does not exist. Fails with B002 to B004, with R007 if it has more than 64 KiB, and with
+/// invalid_argument P115 for a value that this program does not know. One read.
 Result<StoreSettings> read_settings(store::ObjectReader& store);
-/// Replaces the settings, also what a later version has added; returns false if the store has them already. If another
-/// writer was faster: precondition_failed (R003), or already_exists (R002) if there were none before. A read and a
-/// write.
+/// Replaces the settings, also damaged ones and what a later version has added; returns false if the store has them
+/// already. If another writer was faster: precondition_failed (R003), or already_exists (R002) if there were none
+/// before. A read and a write.
 Result<bool> write_settings(store::ObjectStore& store, const StoreSettings& settings);
 
 /// "ours" or "other".

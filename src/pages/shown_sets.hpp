@@ -12,7 +12,8 @@ namespace quarry::pages {
 /// registry::sealed_sets_below().
 Result<std::vector<registry::SealedSet>> sealed_in(store::ObjectReader& store, const std::string& directory,
                                                    const std::vector<registry::SealedSet>& known = {});
-/// Those that the pointer of a distribution names; of another directory, sealed_in(). One read more.
+/// The sets that the pointer of a distribution names, as registry::sealed_of(); for another directory sealed_in(). One
+/// read more.
 Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, const std::string& directory);
 /// Changes with the sets and with the untested history. One listing.
 Result<std::string> token_of(store::ObjectReader& store, const std::string& directory,

@@ -68,6 +68,21 @@ TEST_F(Protection, PagesSayWhatThePolicyLacks) {
   EXPECT_EQ(page("simple/a/index.html"), open_project);
 }
 
+// Pages that say nothing would look like those of a policy that lacks nothing.
+TEST_F(Protection, PagesSayWhenThePolicyCannotBeRead) {
+  ASSERT_TRUE(protect("openly = [\"unsigned\", \"nothing_expected\"]\n"));
+  auto key = registry::policy_key(registry::require_channel(*store_, "stable")->record.guard.policy);
+  auto record = *store_->get(key, 1u << 20);
+  ASSERT_TRUE(store_->remove(key));
+  ASSERT_TRUE(pages::project_channel(*store_, "stable", pages::Extent::whole));
+  for (const auto* name : {"index.html", "simple/a/index.html"})
+    EXPECT_NE(page(name).find("The policy of this channel could not be read"), std::string::npos) << name;
+  ASSERT_TRUE(store_->put(key, content::Rope::literal(*record), {}));
+  ASSERT_TRUE(pages::project_channel(*store_, "stable"));
+  for (const auto* name : {"index.html", "simple/a/index.html"})
+    EXPECT_NE(page(name).find("Unsigned: the policy of this channel lets results count"), std::string::npos) << name;
+}
+
 // Signers of moves are asked for by the policy that protects a channel, and by no other.
 TEST(SignaturesNotAskedFor, AreTold) {
   auto key = Ed25519PrivateKey::create()->public_key().base64();

@@ -74,7 +74,7 @@ Result<std::string> misplaced_verdict(ObjectReader& store, const LedgerRecord& e
   auto record = registry::load_verdict(store, entry.verdict);
   if (!record && is_lost(record.error())) return std::string("is not stored");
   if (!record) return fail(std::move(record).error());
-  auto document = json::parse(record->json, "a verdict");
+  auto document = json::parse({record->json, "a verdict"});
   auto says = [&](const char* key) {
     return document && document->is_object() ? document->value(key, Json()) : Json();
   };

@@ -156,7 +156,7 @@ Result<std::string> DistributionRules::prefix_of(const std::string& channel) con
 Result<DistributionRules> parse_distribution_rules(NamedText named) {
   DistributionRules rules;
   std::string schema;
-  TRY(auto root, TomlTable::parse(named.text, std::string(named.name), "P042", "P042", k_hint));
+  TRY(auto root, TomlTable::parse({named.text, named.name}, {"P042", "P042", k_hint}));
   TRY_DO(root.text("schema", schema, true));
   if (schema != k_distributions_schema)
     return root.error("schema", fmt::format("is not \"{}\"", k_distributions_schema));

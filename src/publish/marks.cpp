@@ -32,8 +32,8 @@ Result<Marks> read_marks(ObjectReader& store) {
   Marks marks;
   TRY(auto bytes, store.get(k_marks_key, registry::k_record_bytes_max));
   if (!bytes) return marks;
-  auto document = json::parse(*bytes, k_marks_key);
-  if (!document || !document->is_object() || !json::require_schema(*document, k_marks_schema, k_marks_key))
+  auto document = json::parse({*bytes, k_marks_key});
+  if (!document || !document->is_object() || !json::require_schema({*document, k_marks_key}, k_marks_schema))
     return marks;
   try {
     for (const auto& [key, mark] : document->at("marks").items())

@@ -19,7 +19,7 @@ struct AttemptWords {
 using AttemptState = WordOf<AttemptWords>;
 
 struct AttemptRecord { ///< quarry.attempt/1
-  Cell cell;
+  Cell cell;           ///< `platform` must be set
   std::string suite;
   std::vector<SetDigest> sets; ///< sorted, each once, at least one
   std::string job;             ///< the page of the job, or another name for it: records of one job are one attempt
@@ -31,14 +31,16 @@ struct AttemptRecord { ///< quarry.attempt/1
 
 /// Returns the canonical bytes, without a newline at the end.
 std::string to_json(const AttemptRecord& record);
-/// B002 to B004; corrupt R012.
+/// B002 to B004; corrupt R012, also for a record without sets. The order of the sets is not checked.
 Result<AttemptRecord> parse_attempt(std::string_view text);
 /// Writes the record below each of its sets, and returns the sha256 of its bytes. The same record again changes
 /// nothing: an object that has its name already is not read. The caller gives it sorted sets, at least one, and not
-/// more than 900: a record of more than 64 KiB counts as junk. One request for each set.
+/// more than 900: a record of more than 64 KiB counts as junk. If it fails, some sets may have the record: call it
+/// again. One request for each set, one after the other.
 Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record);
-/// All attempts to test these sets, each once, sorted by time. Junk is told in `skipped` (R021) and counts for nothing.
-/// One listing for each set and a read for each record.
+/// All attempts to test these sets, each once, sorted by time. Junk is told in `skipped` (R021) and counts for nothing;
+/// a record that is removed meanwhile is left out. One listing for each set and a read for each record, sixteen at the
+/// same time.
 Result<std::vector<AttemptRecord>> list_attempts(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                  Findings& skipped);
 /// The same by the keys of their objects. One read for each.

@@ -69,8 +69,9 @@ Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std:
   if (error.kind == ErrorKind::already_exists) {
     TRY(present, store.get(key, k_record_bytes_max)); // another job was faster: it may say the same
     if (present && says_the_same(*present, bytes)) return {};
-    error.hint = "these packages were published as made of another candidate, and that stays: remove derivation.json "
-                 "from the directory, then publish it again";
+    error.hint = present ? "these packages were published as made of another candidate, and that stays: remove "
+                           "derivation.json from the directory, then publish it again"
+                         : "somebody removed it at this moment: publish again";
   }
   return fail(std::move(error));
 }

@@ -28,7 +28,7 @@ struct DistributionView;
 using DistributionViewDigest = DigestOf<DistributionView>;
 
 /// Why and by whom a distribution moves. `action` and `when` must be set: a record without them is written, and nobody
-/// can read it. The others may be empty.
+/// can read it. The others may be empty. `action` may be a word that Action does not list, such as "adopt" or "found".
 struct DistributionMove {
   Action action;
   PlanDigest plan = {};
@@ -86,21 +86,26 @@ Result<void> claim_distribution(ObjectStore& store, const std::string& directory
 /// the new pointer; the pages are the caller's task. precondition_failed R003 if somebody else moved it: start over.
 /// outcome_unknown R004 if the write may still arrive. After a failed condition or a lost reply it looks and decides as
 /// registry::swap_channel() does, with the same limits. Fails with R031 if the store ignores conditional writes: two
-/// jobs could lose each other's sets. Two writes, and one more for the first move after a pointer of
-/// `quarry.distribution/1`, whose state is then recorded as generation 1.
+/// jobs could lose each other's sets. If it is killed or fails between the two writes, a record stays that no pointer
+/// names. Two writes, and one more for the first move after a pointer of `quarry.distribution/1`, whose state is then
+/// recorded as generation 1.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
                                              const DistributionMove& move);
-/// Returns the recorded moves, newest first, `at_most` of them. corrupt R017 if one does not fit the one after it; R010
-/// to R012 of a record. One read for each.
+/// Returns the recorded moves, newest first, `at_most` of them; none for generation 0 and for a pointer of
+/// `quarry.distribution/1`. corrupt R017 if one does not fit the one after it; R010 to R012 of a record. One read for
+/// each. Whether the last one is the first move is not checked.
 Result<std::vector<DistributionView>> distribution_moves(ObjectReader& store, const DistributionRecord& record,
                                                          std::size_t at_most);
 /// Returns these sets with their seals, eight at the same time. A set whose record or seal is missing is left out: it
-/// was withdrawn by hand, or is not sealed yet. corrupt R011, R012, R014. Two reads for each.
+/// was withdrawn by hand, or is not sealed yet. corrupt R011, R012, R014; R005 for a record without a directory. Two
+/// reads for each, three if the seal is missing.
 Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown);
-/// What a directory holds for installers: the sets that a distribution shows, else as resolve_run(). not_found R013 if
-/// there are none.
+/// What a directory holds for installers: the sets that a distribution shows, as sealed_of(), else as resolve_run().
+/// not_found R013 if there are none; R018 if two of them disagree about a file; R005 for an invalid directory.
+/// `source` begins with "run:" in both cases.
 Result<Resolved> resolve_directory(ObjectReader& store, const std::string& directory);
-/// Fails with held R022 if the distribution blocks a file of these sets. Pure.
+/// Fails with held R022 if the distribution blocks a file of these sets. `address` is what `channel unblock` calls the
+/// distribution. Pure.
 Result<void> refuse_blocked(const DistributionRecord& record, const std::vector<SealedSet>& sets,
                             const std::string& address);
 

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* k_empty_extras = "empty_extras";
 
 Json kept_fields(const ViewRecord& view) {
-  auto kept = json::parse(view.unknown.empty() ? "{}" : view.unknown, "kept fields");
+  auto kept = json::parse({view.unknown.empty() ? "{}" : view.unknown, "kept fields"});
   return kept && kept->is_object() ? std::move(*kept) : Json::object();
 }
 } // namespace

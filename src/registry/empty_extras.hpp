@@ -18,7 +18,7 @@ struct EmptyExtra {
 /// "rocm[libraries-gfx1153] 7.2.0"
 std::string name_of(const EmptyExtra& empty);
 
-/// Sorted. Entries that are not such objects are left out.
+/// Sorted. Entries that are not such objects, or lack a project or an extra, are left out.
 std::vector<EmptyExtra> empty_extras_of(const ViewRecord& view);
 /// Replaces the list; an empty one leaves no field.
 void set_empty_extras(ViewRecord& view, std::vector<EmptyExtra> extras);

@@ -77,7 +77,7 @@ Result<bool> all_evidence_is_marked(ObjectReader& store) {
   auto bytes = store.get(std::string(k_marked), k_marked_bytes_max);
   if (!bytes && bytes.error().kind == ErrorKind::resource_exhausted) return false; // junk says nothing
   if (!bytes) return fail(std::move(bytes).error());
-  auto object = json::parse(bytes->value_or(""), "whether evidence is marked");
+  auto object = json::parse({bytes->value_or(""), "whether evidence is marked"});
   return object && object->is_object() && json::string_or(*object, "schema", "") == k_marked_schema;
 }
 

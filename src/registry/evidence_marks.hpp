@@ -29,20 +29,22 @@ Result<bool> all_evidence_is_marked(ObjectReader& store);
 
 /// What is recorded about sets: results, and attempts to get them.
 struct Recorded {
-  std::vector<Stored<EvidenceRecord>> evidence; ///< of a store whose evidence is not all marked: all there is
-  std::vector<AttemptRecord> attempts;          ///< sorted by time
-  std::vector<std::string> keys;                ///< of the evidence that is there, junk included, sorted
-  bool all = false;                             ///< whether it is all evidence of the store
+  /// Sorted by digest. Where evidence is not all marked: all evidence of the store.
+  std::vector<Stored<EvidenceRecord>> evidence;
+  std::vector<AttemptRecord> attempts; ///< sorted by time
+  std::vector<std::string> keys;       ///< of the evidence that is there, junk included, sorted
+  bool all = false;                    ///< whether it is all evidence of the store
 };
 /// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. One request, one
 /// listing for each set, and one read for each record about them; where evidence is not all marked, one listing and
 /// one read for each record of the store.
 Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped);
 /// The second look of a promotion: the keys of the evidence that recorded_about() would read now, and of all waivers
-/// and revocations, sorted, whatever the objects hold. `judged` are the keys of the first look, sorted. Records that
-/// have come since are found, also one whose mark was there before it, and records that have lost their mark. A record
-/// of `judged` that was removed without its mark is not noticed. Three requests, one listing for each set, one more
-/// listing where not all evidence is marked, and a head for each mark that `judged` does not have.
+/// and revocations, sorted, whatever the objects hold. `judged` are the evidence keys of the first look, sorted. The
+/// caller compares: the result has records that have come since, also one whose mark was there before it, and lacks
+/// those that have lost their mark. It still has a record of `judged` that was removed without its mark. Three
+/// requests, one listing for each set, one more listing where not all evidence is marked, and a head for each mark that
+/// `judged` does not have, one after the other.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                           const std::vector<std::string>& judged);
 

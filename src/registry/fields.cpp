@@ -10,7 +10,7 @@ Writer::Writer(Json& object) : object_(object) { object_ = Json::object(); }
 
 void Writer::keep(const std::string& unknown) {
   if (unknown.empty()) return;
-  if (auto kept = json::parse(unknown, "kept fields"); kept && kept->is_object()) object_ = std::move(*kept);
+  if (auto kept = json::parse({unknown, "kept fields"}); kept && kept->is_object()) object_ = std::move(*kept);
 }
 void Writer::text(const char* key, const std::string& value, Need) {
   if (!value.empty()) object_[key] = value;
@@ -182,8 +182,8 @@ std::string write_object(const char* schema, const std::function<void(Json&)>& w
 
 Result<void> read_object(std::string_view text, const Place& place, const char* schema,
                          const std::function<Result<void>(const Json&)>& read) {
-  TRY(auto object, json::parse(text, place.what));
-  TRY_DO(json::require_schema(object, schema, place.what));
+  TRY(auto object, json::parse({text, place.what}));
+  TRY_DO(json::require_schema({object, place.what}, schema));
   return read(object);
 }
 

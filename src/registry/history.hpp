@@ -23,10 +23,10 @@ struct HistoryFile {
   std::optional<Sha256> sha256; ///< empty: not known
   std::string digest_from;      ///< a digest_source; empty without sha256
   std::optional<Sha256> metadata_sha256;
-  std::string requires_python;
-  std::string upload_time; ///< when the object was last written
-  std::string key;
-  std::string yanked;
+  std::string requires_python; ///< empty: none
+  std::string upload_time;     ///< when the object was last written; empty: not known
+  std::string key;             ///< from the store's root; ends in the file's name
+  std::string yanked;          ///< empty: not yanked; else the reason
   std::string unknown = {};
   bool operator==(const HistoryFile&) const = default;
 };
@@ -35,7 +35,7 @@ struct HistoryRecord {
   std::string directory;
   std::vector<HistoryFile> files; ///< sorted by filename, each name once, at least one
   Timestamp time;
-  std::string who, why, tool;
+  std::string who, why, tool; ///< may be empty
   std::string unknown = {};
 };
 using HistoryDigest = DigestOf<HistoryRecord>;
@@ -57,12 +57,14 @@ FileRecord shown_file(const HistoryFile& file);
 
 struct History {
   std::vector<HistoryFile> files; ///< of all records, sorted by filename; of two records the first by digest counts
-  std::string token;              ///< changes with the records
+  std::string token;              ///< changes with the records; empty without any
 };
 /// Returns what was taken over in a directory. Fails with corrupt (R011, R012, B002 to B004), R007, and with not_found
-/// R010 if a record is removed between the listing and its read. One listing, and a read per record.
+/// R010 if a record is removed between the listing and its read. One listing, and a read per record, one after the
+/// other.
 Result<History> history_of(ObjectReader& store, const std::string& directory);
-/// `files`, then those of the history whose names none of them has: a sealed set counts before the history. Pure.
+/// `files`, then those of the history whose names none of them has: a sealed set counts before the history. The result
+/// as a whole is not sorted. Pure.
 std::vector<FileRecord> with_history(std::vector<FileRecord> files, const History& history);
 /// Only the token: one listing.
 Result<std::string> history_token(ObjectReader& store, const std::string& directory);

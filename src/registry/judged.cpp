@@ -28,7 +28,7 @@ std::vector<SetDigest> each_once(std::vector<SetDigest> sets) {
 
 /// The keys that a verdict says it has read.
 std::vector<std::string> read_by(const VerdictRecord& verdict) {
-  auto document = json::parse(verdict.json, "a verdict");
+  auto document = json::parse({verdict.json, "a verdict"});
   if (!document || !document->is_object()) return {};
   auto list = document->find("read");
   if (list == document->end() || !list->is_array()) return {};

@@ -23,7 +23,8 @@ struct Disappeared {
 /// and each record that `present` lacks.
 Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                   const std::vector<std::string>& present);
-/// held O029, which names the first of them, if there is one.
+/// Fails with held O029, whose details name the first five of them, if there is one. Errors and cost of
+/// find_disappeared().
 Result<void> refuse_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                 const std::vector<std::string>& present);
 

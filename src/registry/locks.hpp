@@ -11,9 +11,9 @@ namespace quarry::registry {
 struct LockRecord {            ///< quarry.kept-lock/1
   std::vector<SetDigest> sets; ///< sorted, each once, at least one
   Timestamp until;
-  std::string source; ///< what was locked: "channel:stable"
-  std::string pylock; ///< the file that it keeps usable, as it was written
-  std::string who, why;
+  std::string source;   ///< what was locked: "channel:stable"
+  std::string pylock;   ///< the file that it keeps usable, as it was written
+  std::string who, why; ///< may be empty
   std::string unknown = {};
 };
 using LockDigest = DigestOf<LockRecord>;
@@ -24,7 +24,8 @@ std::string to_json(const LockRecord& record);
 /// are those of store::put_once().
 Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record);
 /// All locks of the store, sorted by digest. A lock that cannot be read might keep any set. So one unreadable lock
-/// fails the call: R011, R012, R007, B002 to B004. One listing, and a read for each.
+/// fails the call: R011, R012, R007, B002 to B004. One that is removed meanwhile is left out. One listing, and a read
+/// for each, eight at the same time.
 Result<std::vector<Stored<LockRecord>>> list_locks(ObjectReader& store);
 
 } // namespace quarry::registry

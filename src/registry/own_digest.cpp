@@ -39,8 +39,8 @@ std::string with_own_digest(Json object) {
 
 Result<Json> proven_object(NamedText named, const char* schema) {
   const auto [text, what] = named;
-  TRY(auto object, json::parse(text, what));
-  TRY_DO(json::require_schema(object, schema, what));
+  TRY(auto object, json::parse({text, what}));
+  TRY_DO(json::require_schema({object, what}, schema));
   if (!object.contains(k_field)) return altered(what, "it has no `digest`");
   bool proven = is_as_written(text, json::string_or(object, k_field, "")) || with_own_digest(object) == text;
   if (!proven) return altered(what, "its `digest` is not that of its other fields");

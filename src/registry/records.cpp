@@ -318,7 +318,7 @@ const char* channel_schema(bool guarded) { return guarded ? "quarry.channel/2" :
 /// The first format: `directory` and `sets`, whose `source` may be an empty text.
 Result<DistributionRecord> first_distribution(const Json& pointer, std::string_view what) {
   DistributionRecord record;
-  TRY(record.directory, json::string_at(pointer, "directory", std::string(what)));
+  TRY(record.directory, json::string_at({pointer, std::string(what)}, "directory"));
   record.generation = 1;
   for (const auto& row : pointer.value("sets", Json::array()))
     if (auto set = SetDigest::parse(json::string_or(row, "set", "")))
@@ -346,7 +346,7 @@ Result<SealRecord> parse_seal(NamedText named) { return read_proven<SealRecord>(
 Result<ViewRecord> parse_view(NamedText named) { return read<ViewRecord>(named); }
 Result<ShardRecord> parse_shard(NamedText named) { return read<ShardRecord>(named); }
 Result<ChannelRecord> parse_channel(NamedText named) {
-  TRY(auto object, json::parse(named.text, named.name));
+  TRY(auto object, json::parse({named.text, named.name}));
   bool guarded = object.is_object() && object.value("schema", Json()) == Json(channel_schema(true));
   return read_proven<ChannelRecord>(named, channel_schema(guarded));
 }
@@ -356,7 +356,7 @@ Result<WaiverRecord> parse_waiver(NamedText named) { return read<WaiverRecord>(n
 std::string to_json(const DistributionRecord& r) { return write_proven(r); }
 std::string to_json(const DistributionView& r) { return write(r); }
 Result<DistributionRecord> parse_distribution(NamedText named) {
-  TRY(auto object, json::parse(named.text, named.name));
+  TRY(auto object, json::parse({named.text, named.name}));
   if (!object.is_object() || object.value("schema", Json()) != Json(k_first_distribution_schema))
     return read_proven<DistributionRecord>(named);
   TRY(auto pointer, proven_object(named, k_first_distribution_schema));
@@ -366,13 +366,13 @@ Result<DistributionView> parse_distribution_view(NamedText named) { return read<
 std::string to_json(const PolicyRecord& r) { return r.json; }
 std::string to_json(const VerdictRecord& r) { return r.json; }
 Result<VerdictRecord> parse_verdict_record(NamedText named) {
-  TRY(auto object, json::parse(named.text, named.name));
-  TRY_DO(json::require_schema(object, k_verdict_schema, named.name));
+  TRY(auto object, json::parse({named.text, named.name}));
+  TRY_DO(json::require_schema({object, named.name}, k_verdict_schema));
   return VerdictRecord{std::string(named.text)};
 }
 Result<PolicyRecord> parse_policy_record(NamedText named) {
-  TRY(auto object, json::parse(named.text, named.name));
-  TRY_DO(json::require_schema(object, k_policy_schema, named.name));
+  TRY(auto object, json::parse({named.text, named.name}));
+  TRY_DO(json::require_schema({object, named.name}, k_policy_schema));
   return PolicyRecord{std::string(named.text)};
 }
 

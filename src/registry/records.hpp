@@ -77,7 +77,7 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
 /// A file that a rollback took out of a channel: it does not come back under any set.
 struct BlockedFile {
   Sha256 sha256;
-  std::string filename, reason;
+  std::string filename, reason; ///< reason: may be empty
   std::uint64_t generation = 0; ///< of the channel, by the move that took it out
   std::string unknown = {};
   bool operator==(const BlockedFile&) const = default;
@@ -106,7 +106,8 @@ struct ChannelRecord {                     ///< channels/{name}.json: replaced b
   Guard guard = {};
   std::string unknown = {};
 };
-/// policies/{digest}.json: a policy as canonical JSON (docs/formats/policy.md), as `channel protect` binds it.
+/// policies/{digest}.json: a policy as canonical JSON (docs/formats/policy.md), as `channel protect` binds it. It is
+/// written as it is, unchecked.
 struct PolicyRecord {
   std::string json;
 };
@@ -114,14 +115,14 @@ struct PolicyRecord {
 struct VerdictRecord {
   std::string json;
 };
-struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
-  LedgerDigest previous;
+struct LedgerRecord {    ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
+  LedgerDigest previous; ///< empty: the first move
   std::string channel;
   Action action;
-  ViewDigest from_view, to_view;
-  PlanDigest plan;
-  VerdictDigest verdict;
-  std::string who; ///< as given on the command line; may be empty
+  ViewDigest from_view, to_view; ///< from_view: empty for the first move; equal if the view stays
+  PlanDigest plan;               ///< empty: the move had no plan
+  VerdictDigest verdict;         ///< empty: no gate decided
+  std::string who;               ///< as given on the command line; may be empty
   Timestamp when;
   std::string why;                      ///< as given on the command line; may be empty
   std::uint64_t generation = 0;         ///< of the channel after the move
@@ -140,8 +141,8 @@ struct Cell { ///< one point of the support matrix; an empty field means "any", 
 };
 struct TestRow {
   std::string name;
-  Outcome outcome; ///< passed, failed, skipped or error
-  std::string message;
+  Outcome outcome;     ///< passed, failed, skipped or error
+  std::string message; ///< may be empty
   double seconds = 0;
 };
 struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested where, with which result

@@ -196,7 +196,7 @@ template <class Parse> void expect_refused(const std::vector<WrongShape>& cases,
   }
 }
 /// Hand-made, with the digest that it must have.
-std::string proven(const std::string& text) { return with_own_digest(*json::parse(text, "a record")); }
+std::string proven(const std::string& text) { return with_own_digest(*json::parse({text, "a record"})); }
 
 TEST(Records, WrongShapesAreRefused) {
   auto channel = [](const std::string& fields) { return proven(R"({"schema":"quarry.channel/1",)" + fields + "}"); };

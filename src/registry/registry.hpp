@@ -76,7 +76,8 @@ Result<EvidenceDigest> put_evidence(ObjectStore& store, const EvidenceRecord& re
 Result<EvidenceRecord> load_evidence(ObjectReader& store, const EvidenceDigest& digest);
 Result<WaiverDigest> put_waiver(ObjectStore& store, const WaiverRecord& record);
 Result<WaiverRecord> load_waiver(ObjectReader& store, const WaiverDigest& digest);
-/// The decision of a gate (docs/formats/policy.md), as its caller wrote it.
+/// The decision of a gate (docs/formats/policy.md), as its caller wrote it, unchecked. load_verdict() accepts any JSON
+/// object of the schema quarry.verdict/1.
 Result<VerdictDigest> put_verdict(ObjectStore& store, const std::string& document);
 Result<VerdictRecord> load_verdict(ObjectReader& store, const VerdictDigest& digest);
 Result<PolicyDigest> put_policy(ObjectStore& store, const PolicyRecord& record);
@@ -177,9 +178,10 @@ struct View {
 Result<View> make_view(const std::vector<SealedSet>& sets);
 /// Returns `base` with these sets appended; a set that it has already is not named twice. If both have a file, the
 /// record of `base` stays. Load `base` with load_view_for(base, sets). If the shard of a project in `sets` is missing,
-/// the project's old files are lost from the view. Nothing reports that. The result has the shards of these projects
-/// only. Unknown fields of `base` are not taken over, except its empty extras, without those that these sets fill.
-/// Fails with R018 if a file name gets two contents; with R023 instead if it is the `rocm` of another family. Pure.
+/// the project's old files are lost from the view. Nothing reports that. The result has the shards that `base` has and
+/// those of these projects. Unknown fields of `base` are not taken over, except its empty extras, without those that
+/// these sets fill. Fails with R018 if a file name gets two contents; with R023 instead if it is the `rocm` of another
+/// family. Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
@@ -203,13 +205,15 @@ struct Channel {
 };
 /// Reads a channel and the ETag for swap_channel(); nullopt if it does not exist. R011, R012, R016. One request.
 Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name);
-/// The same, but fails with not_found (R015, naming the existing channels) if the channel does not exist.
+/// The same, but fails with not_found (R015) if the channel does not exist; that costs a listing, because the hint
+/// names those that do.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
 /// Reads a channel into `known`, unless its ETag is still that of `known`: then its record, which may block thousands
 /// of files, is not parsed again. Errors and cost of require_channel().
 Result<void> update_channel(ObjectReader& store, const std::string& name, Channel& known);
 /// Fails with unsupported (R031) if the store ignores conditional writes: a channel or a distribution has several
-/// writers, so its store must be able to compare and swap. `what` is for the message: "channel stable".
+/// writers, so its store must be able to compare and swap. `what` is for the message: "channel stable". Costs and
+/// errors of store::ObjectWriter::conditional_writes().
 Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// Replaces the channel `expected` by `next`, as one compare-and-swap; nullopt means that the channel must not exist
 /// yet. The caller has written the view and the ledger entry that `next` names, and has built `next` from `expected`.
@@ -222,18 +226,18 @@ Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// the channel cannot be read, the error of that is returned: the outcome is unknown. Fails with R031 if the store
 /// ignores conditional writes.
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
-/// What keeps files out of a place.
+/// What keeps files out of a place; a view of `files`, which must outlive it.
 struct Blocking {
-  std::string what;    ///< "channel stable", for messages
-  std::string operand; ///< what `channel unblock` calls it
-  const std::vector<BlockedFile>& files;
+  std::string what;                      ///< "channel stable", for messages
+  std::string operand;                   ///< what `channel unblock` calls it
+  const std::vector<BlockedFile>& files; ///< sorted by sha256
 };
 /// Fails with held (R022) if it blocks a file of these sets; the details name the first three and why. Pure.
 Result<void> refuse_blocked(const Blocking& blocking, const std::vector<SealedSet>& sets);
 /// The same of a channel.
 Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets);
-/// Returns the names NAME of all objects `channels/NAME.json`, valid or not. Costs one listing of `channels/`, without
-/// the pages of channels.
+/// Returns the names NAME of all objects `channels/NAME.json`, valid or not, sorted by key. Costs one listing of
+/// `channels/`, without the pages of channels.
 Result<std::vector<std::string>> list_channels(ObjectReader& store);
 
 constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);
@@ -243,11 +247,12 @@ constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel,
                                                        std::size_t newest = k_whole_chain);
 /// Fails with not_found O047 if `channel prune` has given up what the channel showed at that generation: with the time
-/// of the pruning. `moves` is the channel's ledger_chain(). Pure.
+/// of the pruning. `moves` is the channel's ledger_chain(); a generation that it lacks is not refused. Pure.
 Result<void> refuse_pruned(const ChannelRecord& channel, const std::vector<Stored<LedgerRecord>>& moves,
                            std::uint64_t generation);
-/// Whether what a move made the channel show is kept for `rollback --to`. What the channel showed when it was protected
-/// is kept in any case, because a view from before counts as let in by it (promote/plan_rollback.cpp). Pure.
+/// Whether what a move made the channel show is kept for `rollback --to`. The channel's current and previous view are
+/// kept in any case, and so is what it showed when it was protected, because a view from before counts as let in by it
+/// (promote/plan_rollback.cpp). Pure.
 bool keeps_view_of(const ChannelRecord& channel, const LedgerRecord& move);
 
 } // namespace quarry::registry

@@ -17,10 +17,10 @@ struct ExpectedParts {
   bool empty() const { return platforms.empty() && families.empty() && pythons.empty() && projects.empty(); }
 };
 struct ReleaseRecord {
-  std::string name;            ///< what people call it, such as "7.2.0"
+  std::string name;            ///< what people call it, such as "7.2.0"; may be empty
   std::vector<SetDigest> sets; ///< sorted, each once, at least one
   ExpectedParts expect;
-  std::string notes; ///< Markdown that people wrote
+  std::string notes; ///< Markdown that people wrote; may be empty
   std::string unknown = {};
 };
 

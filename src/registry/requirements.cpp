@@ -40,7 +40,7 @@ std::optional<SdistRequirements> requirements_of_sdist(const dist::Metadata& met
 
 void record_requirements(FileRecord& file, const SdistRequirements& requirements) {
   Json object = Json::object();
-  if (auto kept = json::parse(file.unknown.empty() ? "{}" : file.unknown, "kept fields"); kept && kept->is_object())
+  if (auto kept = json::parse({file.unknown.empty() ? "{}" : file.unknown, "kept fields"}); kept && kept->is_object())
     object = std::move(*kept);
   object[k_requires] = requirements.requires_dist;
   if (!requirements.extras.empty()) object[k_extras] = requirements.extras;
@@ -49,7 +49,7 @@ void record_requirements(FileRecord& file, const SdistRequirements& requirements
 
 std::optional<SdistRequirements> recorded_requirements(const FileRecord& file) {
   if (file.unknown.empty()) return std::nullopt;
-  auto object = json::parse(file.unknown, "kept fields");
+  auto object = json::parse({file.unknown, "kept fields"});
   if (!object || !object->is_object() || !object->contains(k_requires)) return std::nullopt;
   auto requires_dist = texts_of(*object, k_requires), extras = texts_of(*object, k_extras);
   if (!requires_dist || !extras) return std::nullopt;

@@ -20,7 +20,8 @@ struct ActionWords {
   static constexpr std::array<std::string_view, 8> k_texts = {"publish",   "promote", "rollback", "protect",
                                                               "unprotect", "unblock", "prune",    "acknowledge"};
 };
-/// What a move of a channel was: the command that made it.
+/// What a move of a channel or a distribution was: the command that made it. Programs also write words that are not
+/// listed here, so that older programs keep them as text: "yank"; for distributions "adopt" and "found".
 using Action = WordOf<ActionWords>;
 
 struct RetirementWords {

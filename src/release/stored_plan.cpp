@@ -33,8 +33,8 @@ std::optional<registry::PlanDigest> digest_in_key(const std::string& key) {
 }
 
 Result<StoredPlan> parse_plan(const std::string& bytes, const std::string& what) {
-  TRY(auto object, json::parse(bytes, what));
-  TRY_DO(json::require_schema(object, k_plan_schema, what));
+  TRY(auto object, json::parse({bytes, what}));
+  TRY_DO(json::require_schema({object, what}, k_plan_schema));
   auto invalid = [&] { return fail(ErrorKind::corrupt, "R012", fmt::format("{} is not a plan of a release", what)); };
   auto text_of = [](const Json& from, const char* key) {
     auto found = from.find(key);

@@ -151,7 +151,7 @@ Result<Plan> rest_of(ObjectReader& store, const registry::PlanDigest& digest, co
   auto key = plan_key(digest);
   TRY(auto bytes, store.get(key, registry::k_record_bytes_max));
   if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
-  TRY(auto document, json::parse(*bytes, key));
+  TRY(auto document, json::parse({*bytes, key}));
   std::set<std::string> asked;
   for (const char* list : {"tombstone", "purge", "restore"})
     for (const auto& row : document.value(list, Json::array())) asked.insert(json::string_or(row, "set", ""));

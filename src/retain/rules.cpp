@@ -86,8 +86,8 @@ std::optional<std::int64_t> parse_period(std::string_view text) {
 }
 
 Result<Rules> parse_rules(const DataText& data) {
-  TRY(auto table,
-      TomlTable::parse(data.text, data.file, k_bad_rules, k_bad_rules, "docs/formats/retention.md describes the file"));
+  TRY(auto table, TomlTable::parse({data.text, data.file},
+                                   {k_bad_rules, k_bad_rules, "docs/formats/retention.md describes the file"}));
   Rules rules;
   std::string schema;
   TRY_DO(table.choice("schema", schema, {k_schema}, true));

@@ -51,7 +51,7 @@ Result<bool> truth(const std::string& text) {
 Result<WorkflowRun> parse_workflow_run(NamedText named) {
   const auto json = named.text;
   const std::string what(named.name);
-  TRY(auto run, json::parse(json, what));
+  TRY(auto run, json::parse({json, what}));
   if (!run.is_object()) return unlike(what, "is not a workflow-run object");
   if (!run.contains("head_repository")) return unlike(what, "has no head_repository, as GitHub's workflow runs have");
   WorkflowRun parsed;
@@ -68,7 +68,7 @@ Result<WorkflowRun> parse_workflow_run(NamedText named) {
 Result<bool> is_fork_event(NamedText named) {
   const auto json = named.text;
   const std::string what(named.name);
-  TRY(auto event, json::parse(json, what));
+  TRY(auto event, json::parse({json, what}));
   const Json* at = &event;
   for (auto key : {"pull_request", "head", "repo"}) {
     if (!at->is_object() || !at->contains(key))
@@ -83,7 +83,7 @@ Result<bool> is_fork_event(NamedText named) {
 
 Result<EventFacts> parse_event(NamedText named) {
   const std::string what(named.name);
-  TRY(auto event, json::parse(named.text, what));
+  TRY(auto event, json::parse({named.text, what}));
   if (!event.is_object()) return unlike(what, "is not the payload of an event");
   EventFacts facts;
   if (event.contains("before") && event["before"].is_string()) {
@@ -95,7 +95,7 @@ Result<EventFacts> parse_event(NamedText named) {
   if (!request.contains("labels")) return facts;
   if (!request["labels"].is_array()) return unlike(what, "has pull_request.labels that are no list");
   for (const auto& label : request["labels"]) {
-    TRY(auto name, json::string_at(label, "name", what));
+    TRY(auto name, json::string_at({label, what}, "name"));
     facts.labels.push_back(text::lower(name));
   }
   return facts;

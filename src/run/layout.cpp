@@ -31,8 +31,8 @@ Result<void> check_characters(std::string_view value, std::string_view what, std
 }
 } // namespace
 
-Result<void> check_component(std::string_view component, std::string_view what) {
-  return check_characters(component, what, "._-+~:@");
+Result<void> check_component(NamedText component) {
+  return check_characters(component.text, component.name, "._-+~:@");
 }
 
 Result<void> check_run_id(std::string_view run_id) {
@@ -53,7 +53,7 @@ Result<void> check_platform(const Platform& platform) {
 
 Result<void> check_group(std::string_view group) {
   if (group.empty()) return {};
-  TRY_DO(check_component(group, "artifact group"));
+  TRY_DO(check_component({group, "artifact group"}));
   constexpr std::array<std::string_view, 7> taken{"dist",    "simple", "simple-json", "seals",
                                                   "retired", "merged", "index.html"};
   if (std::find(taken.begin(), taken.end(), group) != taken.end())
@@ -63,7 +63,7 @@ Result<void> check_group(std::string_view group) {
 
 Result<Layout> Layout::create(Parts parts) {
   if (parts.external_repo.ends_with('/')) parts.external_repo.pop_back();
-  if (!parts.external_repo.empty()) TRY_DO(check_component(parts.external_repo, "external repository"));
+  if (!parts.external_repo.empty()) TRY_DO(check_component({parts.external_repo, "external repository"}));
   TRY_DO(check_run_id(parts.run_id));
   TRY_DO(check_platform(parts.platform));
   Layout layout;
@@ -91,14 +91,14 @@ Result<Layout> Layout::parse(std::string_view prefix) {
 std::string Layout::prefix() const { return fmt::format("{}{}-{}/", external_repo_, run_id_, platform_); }
 
 Result<std::string> Layout::artifact(std::string_view file) const {
-  TRY_DO(check_component(file, "artifact file"));
+  TRY_DO(check_component({file, "artifact file"}));
   return prefix() + std::string(file);
 }
 
 namespace {
 Result<std::string> below(const std::string& root, std::string_view group, std::string_view name) {
   TRY_DO(check_group(group));
-  TRY_DO(check_component(name, "file name"));
+  TRY_DO(check_component({name, "file name"}));
   return root + (group.empty() ? "" : std::string(group) + "/") + std::string(name);
 }
 } // namespace

@@ -1,6 +1,7 @@
 #pragma once
 // Where a run's outputs live: one pure type computes every key (docs/formats/run-layout.md). A key is relative to the
 // store's root. Errors: L020 (a part that cannot stand in a key).
+#include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include <string>
@@ -11,8 +12,8 @@ namespace quarry::run {
 
 /// One path component of a key: letters, digits and `._-+~:@` (what artifacts, groups and wheels need), no leading '.',
 /// at most 255 bytes; so it means the same in a key, a directory and, percent-encoded, a URL. invalid_argument L020
-/// naming `what`.
-Result<void> check_component(std::string_view component, std::string_view what);
+/// with the name.
+Result<void> check_component(NamedText component);
 /// As check_component, without `+~:@`, and not ending in "-linux" or "-windows".
 Result<void> check_run_id(std::string_view run_id);
 Result<void> check_platform(const Platform& platform);

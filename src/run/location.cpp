@@ -20,7 +20,7 @@ std::string below(std::string directory, std::string_view name) {
 
 Result<void> check_name(std::string_view name) {
   if (name.empty()) return {};
-  for (const auto& part : text::split(name, '/')) TRY_DO(check_component(part, "name"));
+  for (const auto& part : text::split(name, '/')) TRY_DO(check_component({part, "name"}));
   return {};
 }
 

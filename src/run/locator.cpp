@@ -39,7 +39,7 @@ constexpr std::string_view k_run_form = "run:[OWNER-REPO/]ID[-PLATFORM][@GROUP]"
 Result<Locator> parse_run(Locator locator, std::string_view rest) {
   if (auto slash = rest.find('/'); slash != rest.npos) {
     auto owner = rest.substr(0, slash);
-    if (owner.empty() || !check_component(owner, "owner-repo"))
+    if (owner.empty() || !check_component({owner, "owner-repo"}))
       return malformed("L002", locator.text, "has no valid OWNER-REPO", k_run_form);
     locator.external_repo = std::string(owner) + "/";
     rest.remove_prefix(slash + 1);

@@ -64,12 +64,13 @@ public:
   Bucket(Location location, std::shared_ptr<net::Transport> transport, std::shared_ptr<CredentialCache> credentials,
          const sys::Clock& clock, net::RetryLimits limits = {});
 
-  /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal: 304, 404 and 412
-  /// as well as failures of the network, and a 2xx that S3 would not send (K020). Transient failures are retried with
-  /// exponential backoff, up to 6 attempts within 3 minutes (net/retry.hpp), while the retry budget lasts; the thread
-  /// sleeps meanwhile. The answer to a HEAD has no body, so no S3 code: after 400, 403, 301 or 307 the call also asks
-  /// for one byte with GET, whose answer has the code. Refusal::ambiguous says that a write may have happened all the
-  /// same.
+  /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal: 304, 404 and 412,
+  /// failures of the network (status 0), and any answer that S3 would not send, such as a proxy's page with 200 or 404
+  /// (K020, status 0). Transient failures are retried with exponential backoff (net/retry.hpp) while the retry budget
+  /// lasts: up to 6 attempts, the last of which begins at most 3 minutes after the call. An attempt itself takes as
+  /// long as bytes move. The thread sleeps between attempts; an interruption ends the call (cancelled D006). The answer
+  /// to a HEAD has no body, so no S3 code: after 400, 403, 301 or 307 the call also asks for one byte with GET, whose
+  /// answer has the code. Refusal::ambiguous says that a write may have happened all the same.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const;           ///< "s3://bucket", for messages

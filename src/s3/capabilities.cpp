@@ -180,8 +180,8 @@ std::string capabilities_json(const Capabilities& c, const Probed& probed) {
 
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const Probed& wanted) {
   const auto& [endpoint, now_us] = wanted;
-  auto document = json::parse(text, "the store's capabilities");
-  if (!document || !document->is_object() || !json::require_schema(*document, k_capabilities_schema, "capabilities"))
+  auto document = json::parse({text, "the store's capabilities"});
+  if (!document || !document->is_object() || !json::require_schema({*document, "capabilities"}, k_capabilities_schema))
     return {};
   auto checked = sys::parse_rfc3339(json::string_or(*document, "checked", ""));
   if (json::string_or(*document, "endpoint", "") != endpoint || !checked) return {};

@@ -30,20 +30,21 @@ struct Probed {
 std::string capabilities_json(const Capabilities& capabilities, const Probed& probed);
 struct KeptCapabilities {
   Capabilities capabilities;
-  bool expired = false; ///< older than a week, from the future, or from before slash_keys existed
+  bool expired = false; ///< older than a week, more than a day in the future, or from before slash_keys existed
 };
 /// Parses the stored form. Returns nullopt if it is unreadable or belongs to another endpoint. Pure.
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const Probed& wanted);
 
-/// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/. Fails with the
-/// K-codes of the server. A round with a transient failure is repeated, up to eight times. A killed probe, or a lost
-/// reply, leaves up to three small objects and an upload.
+/// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
+/// CapabilityCache). Fails as Bucket::call() does. After a transient failure it starts over, up to eight rounds in all.
+/// A killed probe, or a lost reply, leaves up to three small objects and an upload.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
-/// The capabilities of one bucket: get() reads the stored record, or probes and stores it; later calls are free and
-/// give the same answer. After a failure the next call tries again. If these credentials may not write the probe's
-/// objects (K003), an expired record is used. Without one get() fails with K003, whose hint names the permission that
-/// is needed. `bucket` and `clock` must outlive the cache. `prefix` is empty or ends with '/'. Thread-safe: one caller
+/// The capabilities of one bucket: get() reads the stored record with one request, or probes the server and stores a
+/// new one; later calls are free and give the same answer. If the record cannot be stored, get() succeeds and the next
+/// job probes again. After a failure the next call tries again. If these credentials may not write the probe's objects
+/// (K003), an expired record is used. Without one get() fails with K003, whose hint names the command that makes the
+/// record. `bucket` and `clock` must outlive the cache. `prefix` is empty or ends with '/'. Thread-safe: one caller
 /// probes, the others wait.
 class CapabilityCache {
 public:

@@ -21,9 +21,11 @@ bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 /// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition. The end of an upload
 /// in parts is the only place where a server is known to check a condition on the target: AWS takes one with
 /// CopyObject, too (since 2025), other servers ignore it there. Never copies without the condition that was asked for:
-/// K008 if can_copy() is false, and nothing was sent. Returns and fails as put_object() does, but PutDone::sha256 is
-/// not set; also K022 if the source has another ETag. A copy in parts that was killed leaves its upload until
-/// ObjectWriter::remove_leftovers(). Costs one request, or one per 512 MiB and two more.
+/// K008 if can_copy() is false, and nothing was written. Returns and fails as put_object() does, but PutDone::sha256 is
+/// not set; also K022 if the source has another ETag, and status 404 if it does not exist. A copy in parts that failed
+/// ends its upload. One that was killed, or has an unknown outcome, leaves it until ObjectWriter::remove_leftovers().
+/// Costs one request, or in parts one per 512 MiB and two more; with a condition also what tools.capabilities costs.
+/// Copies `limits.uploaders` parts at a time, each in a thread.
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
 
 /// What a copy keeps of the source's headers: content-type, cache-control, content-encoding, content-disposition,

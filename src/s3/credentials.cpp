@@ -85,7 +85,7 @@ private:
 Result<Credentials> parse_credentials_json(NamedText named) {
   const auto text = named.text;
   const std::string source(named.name);
-  auto document = json::parse(text, source);
+  auto document = json::parse({text, source});
   if (!document || !document->is_object()) return odd(source, "its answer is not a JSON object");
   Credentials found;
   found.source = source;

@@ -15,8 +15,8 @@
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
 // (location.hpp). Role and identity tokens go to Amazon's STS of the region, or to AWS_ENDPOINT_URL_STS;
-// AWS_ENDPOINT_URL is not used for that. Plain http to another machine is refused (H010) unless
-// QUARRY_ALLOW_PLAIN_HTTP=1.
+// AWS_ENDPOINT_URL is not used for that. Plain http to another machine is refused: always for the addresses of the
+// container and of GitHub's identity service (K012), elsewhere unless QUARRY_ALLOW_PLAIN_HTTP=1 (H010).
 #include "base/data_text.hpp"
 #include "net/http.hpp"
 #include "s3/profile.hpp"
@@ -32,9 +32,9 @@
 namespace quarry::s3 {
 
 struct Credentials {
-  Keys keys; ///< if the access key is empty, requests are not signed
-  std::optional<std::int64_t> expires_us;
-  std::string source; ///< "the environment", "profile ci", "the container"
+  Keys keys;                              ///< if the access key is empty, requests are not signed
+  std::optional<std::int64_t> expires_us; ///< microseconds since 1970; nullopt: they do not expire
+  std::string source;                     ///< "the environment", "profile ci", "the container"
 };
 
 struct CredentialSurroundings {
@@ -50,18 +50,18 @@ Result<Credentials> find_credentials(const CredentialSurroundings& surroundings,
                                      std::vector<std::string>* skipped = nullptr);
 
 /// Parses the JSON of the container's address or of the metadata service: AccessKeyId, SecretAccessKey, Token,
-/// Expiration. Pure.
+/// Expiration. Fails with K012. Pure.
 Result<Credentials> parse_credentials_json(NamedText named);
-/// Parses the XML answer of AssumeRole and AssumeRoleWithWebIdentity. Pure.
+/// Parses the XML answer of AssumeRole and AssumeRoleWithWebIdentity. Fails with K012. Pure.
 Result<Credentials> parse_assumed_role(NamedText named);
 
 /// Keeps credentials. Thread-safe: one caller searches, the others wait.
 class CredentialCache {
 public:
   virtual ~CredentialCache() = default;
-  /// Returns the credentials, and finds new ones from five minutes before they expire. If that fails, it asks at
-  /// most once a minute, and the old ones serve until they expire; after that it fails as find_credentials() does. Free
-  /// in between.
+  /// Returns the credentials, and finds new ones from five minutes before they expire. If that fails, it asks at most
+  /// once a minute, and the old ones serve until they expire. Without valid ones each call searches, and fails as
+  /// find_credentials() does. Free otherwise.
   virtual Result<Credentials> get() = 0;
   /// Tells that the server rejected `used` as expired: the next get() searches again, unless `used` has been replaced
   /// already.

@@ -22,16 +22,17 @@ std::optional<JournalEntry> parse_head(const Json& line) {
   entry.nonce = json::string_or(line, "nonce", "");
   entry.sha256 = json::string_or(line, "sha256", "");
   entry.headers = json::string_or(line, "headers", "");
-  auto size = json::unsigned_at(line, "size", "journal"), part = json::unsigned_at(line, "part_size", "journal");
-  if (!json::require_schema(line, k_journal_schema, "journal") || entry.upload_id.empty() || !size || !part) return {};
+  auto size = json::unsigned_at({line, "journal"}, "size"), part = json::unsigned_at({line, "journal"}, "part_size");
+  if (!json::require_schema({line, "journal"}, k_journal_schema) || entry.upload_id.empty() || !size || !part)
+    return {};
   entry.size = *size;
   entry.part_size = *part;
   return entry;
 }
 
 void read_part(const Json& line, JournalEntry& entry) {
-  auto number = json::unsigned_at(line, "part", "journal"), size = json::unsigned_at(line, "size", "journal");
-  auto crc = json::unsigned_at(line, "crc64nvme", "journal");
+  auto number = json::unsigned_at({line, "journal"}, "part"), size = json::unsigned_at({line, "journal"}, "size");
+  auto crc = json::unsigned_at({line, "journal"}, "crc64nvme");
   if (number && size && crc)
     entry.parts[static_cast<unsigned>(*number)] = {json::string_or(line, "etag", ""), *crc, *size};
 }
@@ -39,7 +40,7 @@ void read_part(const Json& line, JournalEntry& entry) {
 std::optional<JournalEntry> parse(std::string_view text) {
   std::optional<JournalEntry> entry;
   for (const auto& line : text::lines(text)) {
-    auto document = json::parse(line, "journal");
+    auto document = json::parse({line, "journal"});
     if (!document || !document->is_object()) break; // cut short by a kill: what came before is whole
     if (entry) {
       read_part(*document, *entry);

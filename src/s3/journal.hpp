@@ -33,7 +33,9 @@ struct JournalEntry {
   std::map<unsigned, JournalPart> parts;
 };
 
-/// The journal of one object, locked exclusively: a second process that stores the same object works without a journal.
+/// The journal of one object, locked exclusively until it is destroyed: a second put of the same object, in this
+/// process or another one, works without a journal. Only a later put of the object removes the file that a failed or
+/// killed one left.
 class Journal {
 public:
   /// Opens or creates the journal of `object` (endpoint, bucket and key). Returns nullopt if that fails or the journal

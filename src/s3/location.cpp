@@ -92,6 +92,7 @@ net::Url url_of(const Location& location, const BucketKey& key) {
 }
 
 Location in_region(Location location, const std::string& region) {
+  if (!is_region(region)) return location; // it would become part of a host's name
   location.region = region;
   if (location.is_aws) location.endpoint = amazon(region), location.endpoint.path.clear();
   return location;

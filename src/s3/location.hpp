@@ -11,7 +11,7 @@
 namespace quarry::s3 {
 
 struct Location {
-  std::string bucket, prefix; ///< prefix without slashes at its ends, may be empty
+  std::string bucket, prefix; ///< prefix without a slash at its end; may be empty
   net::Url endpoint;          ///< of the service, without the bucket
   std::string region;
   bool path_style = false; ///< the bucket is in the path; otherwise in front of the host
@@ -24,7 +24,7 @@ struct Location {
 ///   addressing: the profile's `addressing_style`; else by path if the bucket's name has a dot, or if the endpoint is
 ///   not Amazon's
 /// Fails with invalid_argument: K001 if the locator does not begin with s3:// or the bucket name or region is invalid,
-/// H001 if the endpoint is not a URL. The prefix is not checked.
+/// H001 if the endpoint is not a URL. The prefix is not checked: that of "s3://b//x" is "/x".
 Result<Location> parse_location(const std::string& locator, const std::map<std::string, std::string>& environment,
                                 const Profile& profile);
 
@@ -33,7 +33,8 @@ enum class AmazonService : std::uint8_t { s3, sts };
 std::string amazon_host(AmazonService service, const std::string& region);
 /// Returns the URL of a key (given unencoded).
 net::Url url_of(const Location& location, const BucketKey& key);
-/// Returns the location of the same bucket in another region.
+/// Returns the location of the same bucket in another region. An endpoint that somebody named stays. A
+/// text that cannot be a region changes nothing: it comes from a server's answer.
 Location in_region(Location location, const std::string& region);
 
 } // namespace quarry::s3

@@ -21,12 +21,14 @@ struct PutRequest {
   std::string lineage; ///< for match: the k_lineage header of the object with that ETag, if it was seen
   std::string content_type, cache_control;
   Pairs metadata; ///< other system metadata that the object gets, such as content-encoding; names in lower case
-  /// The content's digest, if it is known beforehand: recorded with the object, and needed to resume an upload. The
-  /// content is not compared with it; `check` does that.
+  /// The content's digest, if it is known beforehand: recorded with the object (x-amz-meta-quarry-sha256), and needed
+  /// to resume an upload. put_object() does not compare the content with it; `check` does that.
   std::optional<Sha256> sha256;
   /// Called with the digest of the content that was read, before the object becomes visible, and again when an attempt
   /// is repeated; its error is returned.
   std::function<Result<void>(const Sha256&)> check;
+  /// Called with the total of bytes sent, by one thread at a time, perhaps not the caller's. The total falls when a
+  /// request for the whole content is repeated.
   std::function<void(std::uint64_t)> on_progress;
 };
 
@@ -39,15 +41,15 @@ struct PutDone {
 
 /// The header with an object's write lineage: a list of marks, newest first. A mark is a random nonce of one write. The
 /// first one is that of the write that made the object; then follow those of the objects that it replaced, as far as
-/// the writer knew them. So the outcome of a write whose reply was lost can be found out, even if another writer has
-/// replaced the object since.
+/// the writer knew them, 24 marks at most. So the outcome of a write whose reply was lost can be found out, even if
+/// another writer has replaced the object since.
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal. Status 412 means that the condition does not hold. `ambiguous` means that the outcome
 /// is unknown: a reply was lost, or the server failed, and the stored object does not show whether the write happened.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
-  std::uint64_t part_bytes = 8u << 20;         ///< also the largest object that is sent from memory in one request
+  std::uint64_t part_bytes = 8u << 20;         ///< also the largest object of rule 1; at most Slabs::bytes_max()
   std::uint64_t single_put_bytes = 5ull << 30; ///< S3's own limit of one PUT
   unsigned uploaders = 4;                      ///< threads that send parts of one object
 };
@@ -66,16 +68,17 @@ struct PutTools {
 ///   2. Larger: in parts, one request for each, and two more.
 ///   3. Larger, with a condition, on a server that does not check it when the parts are completed: streamed in one
 ///      request up to single_put_bytes (5 GiB); above that in parts, with a HEAD before the end. That is not atomic.
-/// On a server that ignores the condition everywhere it is checked by a HEAD before the write, which is not atomic. A
-/// conditional or large put first asks tools.capabilities. Memory is taken from `tools.slabs` and bounded by it: K013
-/// if one part is larger than that, so with 48 MiB an object has at most 445 GiB. A lost reply costs a HEAD. Over plain
+/// On a server that ignores the condition everywhere it is checked by a HEAD before the write, and in parts by another
+/// one before the end, which is not atomic. A conditional or large put first asks tools.capabilities. Memory is taken
+/// from `tools.slabs` and bounded by it: K013 if one part of an upload is larger than that, so with 48 MiB an object
+/// has at most 445 GiB. A put waits until other puts have released enough of it. A lost reply costs a HEAD. Over plain
 /// http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
 ///
 /// An upload in parts that failed leaves its parts on the server if there is a journal (known sha256, journal.hpp) and
-/// the next run may succeed: after an interrupt, an overload, a time-out, refused credentials, or a completion that was
-/// refused for another reason than its condition (412) or its parts (400). Otherwise it ends the upload, and the parts
-/// are gone. One that was killed, or whose completion has an unknown outcome, leaves them until the next run resumes it
-/// (with a journal), or until ObjectWriter::remove_leftovers().
+/// the next run may succeed: after an interrupt, a failure of the network, an overload, a time-out, refused
+/// credentials, or a completion that was refused for another reason than its condition (412) or its parts (400).
+/// Otherwise it ends the upload, and the parts are gone. One that was killed, or whose completion has an unknown
+/// outcome, leaves them until the next run resumes it (with a journal), or until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -106,8 +109,11 @@ struct WriteTraces {
 /// Decides it from the marks. Pure.
 Fate fate_of(const WriteTraces& traces);
 
-/// Turns the failure of a write into its outcome. A conflict, or for match an object that does not exist, becomes
-/// status 412. After an ambiguous failure it sends a HEAD and applies fate_of().
+/// Turns the failure of a write into its outcome. With a condition, a conflict (409) becomes status 412; for match also
+/// an object that does not exist. After an ambiguous failure it sends a HEAD. The write did not happen if the server
+/// answered each attempt with an error and the object is as the condition expects it. Else it succeeds if the object
+/// has our mark. A 412 counts as not written if fate_of() says so, and for if-absent always. Otherwise the outcome is
+/// unknown.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest);
 /// Stores the content as a multipart upload, as put_object() says.

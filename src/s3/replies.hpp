@@ -30,18 +30,18 @@ struct Reply {
 };
 
 Result<Reply> parse_reply(NamedText body);
-/// Returns the ETag in a document with this root; some versions of Ceph send an empty one. Fails with K020 if the
-/// document has another root.
+/// Returns the ETag in a document with this root, as it was sent (see unquoted()); some versions of Ceph send an empty
+/// one. Fails with K020 if the document has another root.
 Result<std::string> etag_of(NamedText body, std::string_view root);
 /// Parses InitiateMultipartUploadResult. Never returns an empty id: a request with an empty upload id would be a
 /// request about the object itself.
 Result<std::string> parse_upload_id(NamedText body);
 
 struct ListedObject {
-  BucketKey key;
-  std::string etag;
+  BucketKey key;    ///< decoded
+  std::string etag; ///< unquoted
   std::uint64_t size = 0;
-  std::int64_t modified_us = 0;
+  std::int64_t modified_us = 0; ///< as time_of() gives it
 };
 struct ListPage {
   std::vector<ListedObject> objects;

@@ -212,6 +212,15 @@ INSTANTIATE_TEST_SUITE_P(
         Place{"s3://a..b/p", {}, {}, "K001"}, Place{"s3://bucket/p", {{"AWS_REGION", "eu west"}}, {}, "K001"},
         Place{"s3://bucket/p", {{"AWS_ENDPOINT_URL", "bucket.example"}}, {}, "H001"}));
 
+// A server says in its answer where the bucket is. What it says becomes part of a host's name.
+TEST(Regions, ATextThatCannotBeOneChangesNothing) {
+  auto location = *parse_location("s3://bucket", {{"AWS_REGION", "us-east-2"}}, {});
+  auto host = [&](const char* region) { return url_of(in_region(location, region), BucketKey("k")).host; };
+  EXPECT_EQ(host("eu-west-1"), "bucket.s3.eu-west-1.amazonaws.com");
+  for (const char* region : {"", "x.evil.example/", "a b", "eu-west-1@evil.example", "EU"})
+    EXPECT_EQ(host(region), "bucket.s3.us-east-2.amazonaws.com") << region;
+}
+
 TEST(Profiles, OfBothFiles) {
   auto config = parse_ini({"# comment\n[default]\nregion = eu-west-1\n[profile ci]\nrole_arn=arn:aws:iam::1:role/x ; "
                            "not a comment\ns3 =\n  addressing_style = path\n",

@@ -94,7 +94,7 @@ Result<std::optional<Credentials>> from_github(const CredentialSurroundings& s, 
   request.headers = {{"authorization", "bearer " + bearer}};
   TRY(auto response, ask(s, std::move(request), k_service_ms), "while asking GitHub for an identity token");
   if (!response.ok()) return failed("GitHub's identity service", fmt::format("status {}", response.status));
-  auto document = json::parse(response.body, "GitHub's identity token");
+  auto document = json::parse({response.body, "GitHub's identity token"});
   if (!document) return failed("GitHub's identity service", "its answer is not JSON"); // what it is may be half a token
   auto token = json::string_or(*document, "value", "");
   if (token.empty()) return failed("GitHub's identity service", "its answer holds no token");

@@ -29,7 +29,7 @@ struct SignedRequest {
   std::string method;
   std::string path;         ///< encoded, as it is sent
   std::string query;        ///< canonical_query
-  Pairs headers;            ///< those to sign, names in lower case; `host` and `x-amz-date` among them
+  Pairs headers;            ///< to sign, names in lower case: `host`, `x-amz-date`, the header of a session token, …
   std::string payload_hash; ///< hex, or "UNSIGNED-PAYLOAD"
 };
 

@@ -35,7 +35,7 @@ public:
     if (size != kept_size_ && size >= k_worth_keeping) kept_.clear(); // slabs of another size are wanted now
     while (!kept_.empty() && in_memory() > bytes_max_) kept_.pop_back();
     lock.unlock();
-    if (!bytes) bytes = sys::allocate_bytes(size);
+    if (!bytes) bytes = allocated(size);
     auto* raw = bytes.get();
     return {new std::span<std::byte>(bytes.release(), size), [self = shared_from_this(), raw, size](auto* slab) {
               self->give_back(sys::Bytes(raw), size);
@@ -51,6 +51,16 @@ public:
 
 private:
   std::uint64_t in_memory() const { return bytes_max_ - left_ + kept_.size() * kept_size_; }
+  sys::Bytes allocated(std::size_t size) {
+    try {
+      return sys::allocate_bytes(size);
+    } catch (...) { // what nobody got would be missing for ever, and later uploads would wait for it
+      std::lock_guard lock(mutex_);
+      left_ += size;
+      free_.notify_all();
+      throw;
+    }
+  }
   void give_back(sys::Bytes bytes, std::size_t size) {
     std::lock_guard lock(mutex_);
     left_ += size;

@@ -16,8 +16,8 @@ struct UploadTarget {
 };
 
 /// Starts an upload with the headers that the object shall have, and returns its id. A refusal is never ambiguous: no
-/// object has appeared. If the reply was lost after all retries, an upload without parts may stay on the server, which
-/// remove_leftovers() ends. Costs one request.
+/// object has appeared. For each lost reply, also one whose retry succeeds, an upload without parts may stay on the
+/// server, which remove_leftovers() ends. Costs one request.
 tl::expected<std::string, Refusal> start_upload(const UploadTarget& target, Pairs headers);
 
 /// Ends an upload and removes its parts; failures are ignored, since remove_leftovers() ends it as well. Costs one

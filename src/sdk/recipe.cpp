@@ -324,7 +324,8 @@ std::string Recipe::place(const Package& package, const std::string& key) const 
 Result<Recipe> parse_recipe(NamedText named) {
   const auto text = named.text;
   const std::string file(named.name);
-  TRY(auto root, TomlTable::parse(text, file, "S001", "S002", "docs/formats/recipe.md lists every key of a recipe"));
+  TRY(auto root,
+      TomlTable::parse({text, file}, {"S001", "S002", "docs/formats/recipe.md lists every key of a recipe"}));
   Recipe recipe;
   recipe.file = file;
   recipe.digest = sha256(text).hex();

@@ -40,7 +40,7 @@ Result<std::optional<Json>> document_of_base(ArtifactTrees& trees, std::string_v
     });
     if (file == files->end()) continue;
     TRY(auto text, file->entry.data.read_all(k_document_max), "while reading " + file->entry.place);
-    TRY(auto document, json::parse(text, file->entry.place));
+    TRY(auto document, json::parse({text, file->entry.place}));
     if (!document.is_object())
       return fail(ErrorKind::corrupt, "B002", fmt::format("{} is not a JSON object", file->entry.place),
                   "fetch the artifact again");

@@ -51,7 +51,7 @@ std::string envelope(const Subject& subject, const Ed25519PrivateKey& key) {
 }
 
 bool verifies(std::string_view envelope_json, const Subject& subject, const Ed25519PublicKey& key) {
-  auto json = json::parse(envelope_json, "an envelope");
+  auto json = json::parse({envelope_json, "an envelope"});
   if (!json || !json->is_object() || text_of(*json, "payloadType") != k_payload_type) return false;
   auto payload = from_base64(text_of(*json, "payload"));
   // The statement about a record has one form, so it is compared instead of interpreted.

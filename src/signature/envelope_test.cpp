@@ -86,9 +86,9 @@ TEST(Envelope, NoAlteredOneIsAccepted) {
       altered[i] = byte;
       if (!verifies(altered, subject, key.public_key())) continue;
       ++accepted;
-      auto json = json::parse(altered, "an envelope");
+      auto json = json::parse({altered, "an envelope"});
       ASSERT_TRUE(json) << altered;
-      auto was = json::parse(good, "an envelope");
+      auto was = json::parse({good, "an envelope"});
       EXPECT_EQ((*json)["payload"], (*was)["payload"]) << altered; // the keyid is a hint that nothing relies on
       EXPECT_EQ((*json)["payloadType"], (*was)["payloadType"]) << altered;
     }

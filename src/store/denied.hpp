@@ -1,5 +1,5 @@
 #pragma once
-// Recognises a refusal (401, 403) that may mean "not found". Pure.
+// Recognises a refusal that may mean "not found": 403 of an S3 server (K003), 401 or 403 of a web server (H011). Pure.
 #include "base/codes.hpp"
 #include "base/error.hpp"
 

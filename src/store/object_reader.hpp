@@ -27,7 +27,7 @@ Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::r
 struct ObjectInfo {
   std::string key;
   std::uint64_t size = 0;
-  /// Opaque; changes with the bytes. In the file and memory stores it is the sha256 of the content. head() and list()
+  /// Opaque; changes with the bytes. In the file and memory stores it is the content's sha256 in hex. head() and list()
   /// of the file store do not read the content, so they leave it empty: take the ETag for if_match() from get() or
   /// put().
   std::string etag;
@@ -70,30 +70,34 @@ public:
   virtual Counters counters() const; ///< no I/O
 
   /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 a bucket that does not
-  /// exist looks the same; get() and list() then fail with K002. A server that hides absent objects denies access
-  /// instead (store/denied.hpp). Costs one HEAD request and no bytes; in the file store one stat,
-  /// whatever the size of the file: it is not read, so its ETag and digest stay unknown.
+  /// exist looks the same, also to open(); get() and list() then fail with K002. A server that hides absent objects
+  /// denies access instead, as get() and open() then say, too (store/denied.hpp). Costs one HEAD request and no bytes;
+  /// in the file store one stat, whatever the size of the file: it is not read, so its ETag and digest stay unknown.
   Result<std::optional<ObjectInfo>> head(const std::string& key);
-  /// Returns the bytes of an object, and its ETag in `etag`; nullopt if it does not exist. Fails with
+  /// Returns the bytes of an object, and its ETag in `etag` on success; nullopt if it does not exist. Fails with
   /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a
   /// `.json` object begins with '<': a proxy answered. A GET that ends early is repeated in s3; in http it fails with
-  /// H005, and the caller may repeat it. Costs one GET request and all bytes, which are then in memory;
-  /// a larger object costs the first piece of its bytes. In the file store one stat and reading the file, which is also
-  /// hashed if `etag` is given.
+  /// H005, and the caller may repeat it. Costs one GET request and all bytes, which are then in memory; a larger object
+  /// costs the first piece of its bytes. In the file store one stat and reading the file, which is also hashed if
+  /// `etag` is given.
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr);
   /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs; reading then costs one
-  /// request per range in s3 and http, and only the bytes that are read. Bytes of two versions are never mixed: if the
-  /// object is replaced meanwhile, reading fails with corrupt (K022; D008 in the file store, which may also still have
-  /// the old version open). Exception: a web server without strong ETags, where Last-Modified decides, to the second.
+  /// request per range in s3 and http: 64 KiB at first, up to 2 MiB while the rope is read in order, then with up to 8
+  /// ranges fetched ahead. Bytes of two versions are never mixed: if the object is replaced or removed meanwhile,
+  /// reading fails with corrupt (K022; D008 or D001 in the file store) or gives the old version, which the memory store
+  /// keeps and the file store may still have open. A read that failed for another reason may be repeated. Exception: a
+  /// web server without strong ETags, where Last-Modified decides, to the second.
   Result<content::Rope> open(const std::string& key);
-  /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. The listing is not
-  /// a snapshot: objects that are written meanwhile may be included or not. Costs one request per 1000 objects; in the
-  /// file store one readdir per directory below the prefix and one stat per file. All entries are in memory.
+  /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Leaves out what
+  /// check_key() refuses, such as a backend's own objects, directory markers (ObjectWriter::slash_keys), and symbolic
+  /// links in the file store, which can be read. The list may be empty. The listing is not a snapshot: objects that are
+  /// written meanwhile may be included or not. Costs one request per 1000 objects; in the file store one readdir per
+  /// directory below the prefix and one stat per entry. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);
-  /// Returns one level: the objects and directories whose keys begin with `prefix`. The prefix need not end at a slash:
-  /// "42-" finds "42-linux/". Costs one request per 1000 entries of this level, however much lies below; in the file
-  /// store the readdir of one directory. A backend without support pays for list().
+  /// Returns one level of list(): the objects and directories whose keys begin with `prefix`. The prefix need not end
+  /// at a slash: "42-" finds "42-linux/". Costs one request per 1000 entries of this level, however much lies below; in
+  /// the file store the readdir of one directory and one stat per entry. A backend without support pays for list().
   Result<Children> children(const std::string& prefix);
 
 protected:

@@ -5,7 +5,8 @@
 //
 // Guarantees: a reader finds no object, the complete old one, or the complete new one. When put() returns, the object
 // is on the disk, or the server has confirmed it. If put() fails with outcome_unknown, the write may have happened. A
-// store is thread-safe; its threads may wait for the disk or the network.
+// read that begins after put() has returned finds that object or a newer one; s3 and http rely on the server for that.
+// A store is thread-safe; its threads may wait for the disk or the network.
 //
 // Errors of all functions:
 //   R001 not_found              R002 already_exists (if-absent)      R003 precondition_failed (if-match)
@@ -43,7 +44,9 @@ struct PutOptions {
   /// Called with the total of bytes written so far, by one thread at a time, perhaps not the caller's. The total falls
   /// when an attempt is repeated. Not called for a copy on the server.
   std::function<void(std::uint64_t)> on_progress;
-  /// The digest that the content must have. With other bytes put() fails with corrupt (R008), and no object appears.
+  /// The digest that the content must have. With other bytes put() fails with corrupt (R008), and no object appears. s3
+  /// records it (ObjectInfo::recorded_sha256), and needs it to resume an upload in parts that failed or was killed: the
+  /// next put() of the same content, options and key on this machine sends only the missing parts (s3/put.hpp).
   std::optional<Sha256> sha256 = {};
   /// For copy_from(), with `sha256`: the digest that the source's store recorded is not enough, because whoever may
   /// write objects may also write that. The source is read and hashed, too, and the server copies exactly the version
@@ -66,33 +69,35 @@ class ObjectWriter : public ObjectReader {
 public:
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
   /// has already replaced the object or the server gave none. After outcome_unknown (R004) the object may have been
-  /// written. After every other error it was not: R002, R003 (also for if-match when the object does not
-  /// exist), R005, R008. An object in s3 has at most 445 GiB (K013). Costs one PUT request, or in s3 above 8 MiB one
-  /// per part and two more, and all bytes. In s3 one of these also costs what conditional_writes() does, once for each
-  /// opened store: a write with a condition, one of more than 8 MiB, one to a key that ends in a slash. In the file
-  /// store the bytes, two fsyncs and a rename or link; for if-match it also
-  /// reads and hashes the old object.
+  /// written. After every other error it was not: R002, R003 (also for if-match when the object does not exist), R005,
+  /// R008. An object in s3 has at most 445 GiB (K013). Costs one PUT request, or in s3 above 8 MiB one per part and two
+  /// more, and all bytes. In s3 one of these also costs what conditional_writes() does, once for each opened store: a
+  /// write with a condition, one of more than 8 MiB, one to a key that ends in a slash. In the file store the bytes,
+  /// two fsyncs and a rename or link; for if-match it also reads and hashes the old object. A killed put leaves the old
+  /// or the new state under the key, and perhaps what remove_leftovers() removes.
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options);
   /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
   /// has just written; the caller must look afterwards if that matters. After any error but R005 the object may be
-  /// gone: repeat the call. Costs one DELETE request; in the file store a stat, a lock, an unlink and an fsync.
+  /// gone: repeat the call. Costs one DELETE request, and for a key that ends in a slash also what slash_keys() costs,
+  /// with its errors; in the file store a stat, a lock, an unlink and an fsync.
   Result<void> remove(const std::string& key);
   /// Whether preconditions are evaluated atomically with the write. If false, the store looks before it writes, which
   /// is safe for one writer and not for several; or it can only be read. Free, except in s3: the first call on each
   /// opened store reads what is known of the server, or probes it with about 20 requests (s3/capabilities.hpp); it
   /// fails with K003 if it may not write these.
   virtual Result<bool> conditional_writes() { return true; }
-  /// Whether objects can be written under keys that end in one slash, besides objects below them. If false, writing
-  /// one fails with R005, and removing one does nothing. Do not read one: some servers answer with the object of the
-  /// name without the slash. The web
-  /// pages of some stores (consoles) write an empty object `a/` to show a directory: list() omits such objects, and
-  /// put() refuses to write one (R005). Costs the same as conditional_writes().
+  /// Whether objects can be written under keys that end in one slash, besides objects below them. If false, writing one
+  /// fails with R005, and removing one does nothing. Do not read one: some servers answer with the object of the name
+  /// without the slash. The web pages of some stores (consoles) write an empty object `a/` to show a directory: list()
+  /// omits such objects, and put() refuses to write one (R005). Costs and fails as conditional_writes() does.
   virtual Result<bool> slash_keys() { return false; }
   /// Removes what killed writers left behind before `before_us` (microseconds since 1970, UTC, by the clock of the
   /// server or disk): temporary files that were last written before it, and multipart uploads that were begun before
   /// it. It ends all such uploads below the store's prefix, also those of other tools. A writer that still works on one
   /// of them then fails. Uploads whose age the server does not say, and objects of a killed probe
-  /// (s3/capabilities.hpp), stay. Returns how many were removed. Costs one listing, and one request or unlink for each.
+  /// (s3/capabilities.hpp), stay. Returns how many were removed; after an error some may be gone: repeat the call.
+  /// Costs one request per 1000 uploads, or in the file store one readdir, and one request or unlink for each that it
+  /// removes.
   virtual Result<std::uint64_t> remove_leftovers(std::int64_t before_us);
 
 protected:
@@ -111,18 +116,20 @@ public:
   /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001), and corrupt
   /// (K022) if the source is replaced meanwhile. s3 copies on the server if the server can evaluate the precondition
   /// there and has recorded the digest in `options.sha256`, if that is set; otherwise the bytes pass through this
-  /// machine. s3 keeps the source's content type, cache control, encoding, disposition, language
-  /// and expiry where `options` does not say otherwise; user metadata is not kept. Costs a HEAD and one COPY
-  /// request, or one per part of a large object; otherwise, and in the file store, an open() and a put().
+  /// machine. s3 keeps the source's content type, cache control, encoding, disposition, language and expiry where
+  /// `options` does not say otherwise; user metadata is not kept. On the server it costs a HEAD and one COPY request,
+  /// or, with a precondition or above 5 GiB, one per 512 MiB and two more; with a precondition also what
+  /// conditional_writes() costs. Otherwise, and in the file store, it costs an open() and a put().
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options);
-  /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives. Returns true
-  /// if it did; false if these two stores cannot do that, in which case nothing was written and the caller must send
-  /// the bytes itself. It returns false unless both are s3 stores of one service; for if-match; for if-absent if the
-  /// server does not evaluate it in copies or the source is empty; and if `options.sha256` is set and the source has
-  /// not exactly this recorded digest. With `options.hash_source` the source is read as well, and other bytes are
-  /// corrupt (R008). The credentials of this store must be able to read the source; if not, K003. Fails with not_found
-  /// (R001), already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the source is replaced meanwhile.
-  /// Costs a HEAD and the copy, and with `hash_source` reading the source; false may cost a HEAD.
+  /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives. Returns true if
+  /// it did; false if these two stores cannot do that, in which case nothing was written and the caller must send the
+  /// bytes itself. It returns false unless both are s3 stores of one service; for if-match; for if-absent if the server
+  /// does not evaluate it in copies or the source is empty; and if `options.sha256` is set and the source has not
+  /// exactly this recorded digest. With `options.hash_source` the source is read as well, and other bytes are corrupt
+  /// (R008). The credentials of this store must be able to read the source; if not, K003. Fails with not_found (R001),
+  /// already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the source is replaced meanwhile. Costs what
+  /// copy() on the server costs, and with `hash_source` reading the source; false may cost a HEAD and what
+  /// conditional_writes() does.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
                          const PutOptions& options);
 
@@ -135,7 +142,7 @@ private:
 struct Surroundings {
   std::map<std::string, std::string> environment;
   const sys::Clock& clock;
-  /// Gets a line for each request and its answer, without secrets; may be empty. Called from the store's threads.
+  /// Gets a line for each request and its answer, without secrets; may be empty. Called from several threads at once.
   std::function<void(std::string_view)> trace = {};
 };
 
@@ -145,9 +152,10 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
                                                SlashKeys slash_keys = SlashKeys::allowed);
 /// A store in a directory: objects are plain files below `root`, which the first put creates. A put writes and syncs a
 /// temporary file. An if-absent put then link(2)s it to its name. Every other put locks the key, compares the ETag if
-/// it has to, and renames the file over the old one. Safe between processes. An object `a` and an object `a/b` exclude
-/// each other: the second put fails (R002, D002 or another D-code). A directory stays when its last object is removed,
-/// so `a` is then still taken. Fails with invalid_argument (R006) if `root` is not a directory. Its functions:
+/// it has to, and renames the file over the old one; it waits without limit while another writer holds that lock. Safe
+/// between processes. An object `a` and an object `a/b` exclude each other: the second put fails (R002, D002 or another
+/// D-code). A directory stays when its last object is removed, so `a` is then still taken. Content type and cache
+/// control are not kept. Fails with invalid_argument (R006) if `root` is not a directory. Its functions:
 ///   open()    opens the file at the first read; if it was replaced by then, by one of the same size, that one is read
 ///   remove()  keeps directories that become empty; fails with R004 if the disk does not confirm it: repeat it
 ///   list()    also children(): R005 if the part of the prefix up to its last '/' is not a valid key; list() D005 above
@@ -155,13 +163,15 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// Files on a web server below `url`, which can be read: listing and writing fail with invalid_argument (R030), and
 /// remove_leftovers() finds nothing. Fails with H001 (not a URL) and R006 (a URL with a query); plain http to another
-/// machine fails with H010 at the first request. open() reads in ranges; if the server ignores them, it fetches the
-/// object once, whole, into a temporary file. An object without ETag and Last-Modified is held in memory, up to 16 MiB
-/// (H011).
+/// machine fails with H010 at the first request. 404 and 410 mean that an object does not exist; any other status than
+/// 2xx is H011 (unauthenticated for 401 and 403, else unavailable), and so is a missing Content-Length (unsupported).
+/// Up to 5 redirects are followed (H009). open() reads in ranges; if the server ignores them, it fetches the object
+/// once, whole, into a temporary file in $TMPDIR or /tmp. An object without ETag and Last-Modified is held in memory,
+/// up to 16 MiB (H011).
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
 /// Opens the store of a locator: "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix" or
-/// "https://host/path". Only file:///PATH is percent-decoded. Fails with R006 for any other scheme, and as the
-/// backend's own function does (s3_store.hpp). Sends nothing yet.
+/// "https://host/path" (or http). Only file:///PATH is percent-decoded. Fails with R006 for any other scheme or an
+/// empty locator, and as the backend's own function does (s3_store.hpp). Sends nothing yet.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, const Surroundings& surroundings);
 
 } // namespace quarry::store

@@ -19,20 +19,21 @@ struct Once {
 /// Puts the content if-absent. Returns true if it was written now, false if the key already had the same bytes. After a
 /// lost reply the stored object is read and hashed: with the same bytes the result is true, as if this call had written
 /// them. Fails with already_exists (R009, both digests) if the key exists with different content, with R004 if a reply
-/// was lost and the object is absent, with R002 if the object disappeared before it was read, and with R008. In the
-/// file store an object that was there already may not survive a power cut yet, if its writer has not returned. Costs
-/// one write; if the key exists or the reply was lost, also reading the stored object. In s3 the parts of a large
-/// object may be sent before the server says that the key exists: look first (head, copy_once).
+/// was lost and the object is absent, with R002 if the object disappeared before it was read, with R008, and with the
+/// other errors of put() and of reading. In the file store an object that was there already may not survive a power cut
+/// yet, if its writer has not returned. Costs one write; if the key exists or the reply was lost, also reading the
+/// stored object. In s3 the parts of a large object may be sent before the server says that the key exists: look first
+/// (head, copy_once).
 Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once);
 
 /// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001), and
 /// with R004 instead of R002 if the server copied or the object was there at the first look. A source that does not
 /// exist is not an error if the target has the bytes. The server copies it if the two stores can do that
-/// (ObjectStore::copy_from); otherwise the bytes pass through this machine. `once.content` is not used. Costs a head
-/// first, so an object that exists with the right recorded digest is not read, unless `once.hash` is set: then the
-/// source is read, or the object that exists. A source that another tool cut short, keeping that digest, is found if
-/// `once.size` is set or with `once.hash`. If the bytes pass through this machine, the object gets content type and
-/// cache control of `once` and no other metadata of the source.
+/// (ObjectStore::copy_from, with its errors, such as K003); if they cannot, the bytes pass through this machine.
+/// `once.content` is not used. Costs a head first, so an object that exists with the right recorded digest is not read,
+/// unless `once.hash` is set: then the source is read, or the object that exists. A source that another tool cut short,
+/// keeping that digest, is found if `once.size` is set or with `once.hash`. If the bytes pass through this machine, the
+/// object gets content type and cache control of `once` and no other metadata of the source.
 Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once);
 

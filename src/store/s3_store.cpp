@@ -108,7 +108,11 @@ ObjectInfo info_of(const std::string& key, const net::Headers& headers) {
 
 Result<std::optional<s3::Done>> S3Store::look(const std::string& key) {
   auto done = bucket().call({.action = fmt::format("look at `{}`", key), .method = "HEAD", .key = in_bucket(key)});
-  if (done) return std::optional(std::move(*done));
+  if (done) {
+    if (text::parse_u64(net::header(done->response.headers, "content-length"))) return std::optional(std::move(*done));
+    return fail(ErrorKind::corrupt, "K020", fmt::format("the answer to HEAD of `{}` does not say its size", key),
+                "a proxy may remove Content-Length: ask the server itself");
+  }
   if (is_absent(done.error())) return std::optional<s3::Done>();
   return fail(std::move(done.error().error));
 }

@@ -9,8 +9,8 @@ namespace quarry::store {
 struct S3Tuning {
   net::RetryLimits retry;
   s3::PartLimits parts;
-  /// Memory for parts in flight, over all uploads of the store. At least parts.part_bytes: with less a put waits for
-  /// ever.
+  /// Memory for parts in flight, over all uploads of the store. At least parts.part_bytes: with less an upload in parts
+  /// fails (K013), and a smaller object that does not fit waits forever.
   std::uint64_t memory_bytes = 48u << 20;
 };
 

@@ -397,6 +397,20 @@ TEST_P(ForeignAnswers, AreNotBelieved) {
   EXPECT_EQ(get("k"), "bytes");
 }
 
+// Without a size the object would be copied, and read, as an empty one.
+TEST_F(S3Store, AnObjectWithoutASizeIsNotBelieved) {
+  ASSERT_TRUE(put("k", "bytes"));
+  arm(R"({"action":"no-length","method":"HEAD","times":1000})");
+  EXPECT_EQ(store_->head("k").error().code, "K020");
+  EXPECT_EQ(store_->open("k").error().code, "K020");
+  EXPECT_EQ(store_->copy("k", "copy", {}).error().code, "K020");
+  PutOptions once;
+  once.precondition = Precondition::if_absent();
+  EXPECT_EQ(store_->copy("k", "copy", once).error().code, "K020");
+  server_.control("DELETE");
+  EXPECT_EQ(get("copy"), "(absent)");
+}
+
 TEST_F(S3Store, ARecordThatIsAPageIsTold) {
   ASSERT_TRUE(put("channels/x.json", "<!DOCTYPE html><title>Sign in</title>"));
   ASSERT_TRUE(put("simple/index.html", "<!DOCTYPE html><title>Links</title>"));

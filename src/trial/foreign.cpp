@@ -226,7 +226,7 @@ Result<ForeignReport> parse_foreign_report(NamedText named) {
   const std::string what(named.name);
   ForeignReport report;
   TRY(report.tests, parse_rocm_sdk_report({text, what}));
-  TRY(auto document, json::parse(text, what));
+  TRY(auto document, json::parse({text, what}));
   TRY_DO(ForeignReader(document, what).read(report));
   return report;
 }

@@ -168,8 +168,8 @@ Unexpected no_report(const std::string& what, std::string_view why) {
 
 Result<registry::TestRow> read_row(const Json& item, const std::string& what) {
   if (!item.is_object()) return no_report(what, "a row is not an object");
-  TRY(auto name, json::string_at(item, "name", what));
-  TRY(auto said, json::string_at(item, "outcome", what));
+  TRY(auto name, json::string_at({item, what}, "name"));
+  TRY(auto said, json::string_at({item, what}, "outcome"));
   auto seconds = item.find("seconds");
   double value = seconds != item.end() && seconds->is_number() ? seconds->get<double>() : 0;
   if (!is_duration(value)) return no_report(what, fmt::format("the seconds of {} are {}", name, value));
@@ -207,7 +207,7 @@ Result<Report> parse_junit(NamedText named) {
 Result<Report> parse_rocm_sdk_report(NamedText named) {
   const auto text = named.text;
   const std::string what(named.name);
-  auto document = json::parse(text, what);
+  auto document = json::parse({text, what});
   if (!document) return no_report(what, document.error().message);
   if (!document->is_object() || json::string_or(*document, "schema", "") != "rocm-sdk.test/1")
     return no_report(what, "its schema is not rocm-sdk.test/1");
@@ -226,7 +226,7 @@ Result<Report> parse_rocm_sdk_report(NamedText named) {
                                   {"failed", report.failed},
                                   {"skipped", report.skipped},
                                   {"errors", report.errors}}) {
-    auto stated = json::unsigned_at(*counts, key, what);
+    auto stated = json::unsigned_at({*counts, what}, key);
     if (!stated || *stated != have)
       return no_report(what, fmt::format("it counts {} as {} in all, and has rows for {}", key,
                                          stated ? std::to_string(*stated) : "nothing", have));

@@ -332,7 +332,7 @@ Result<InstalledFile> read_report_entry(const Json& entry, const std::string& wh
 Result<std::vector<InstalledFile>> parse_pip_report(NamedText named) {
   const auto text = named.text;
   const std::string what(named.name);
-  auto document = json::parse(text, what);
+  auto document = json::parse({text, what});
   // 0 is what pip 22.2 and 22.3 call it, in all that is read here the same.
   auto format = document ? json::string_or(*document, "version", "") : "";
   if (format != "0" && format != "1") return bad_report(what, "it is not a report of format 0 or 1");

@@ -30,7 +30,7 @@ Unexpected receipt_defect(const std::string& what, std::string_view why) {
 }
 
 Result<Sha256> digest_at(const Json& object, std::string_view key, const std::string& what) {
-  TRY(auto hex, json::string_at(object, key, what));
+  TRY(auto hex, json::string_at({object, what}, key));
   auto digest = Sha256::from_hex(hex);
   if (!digest) return receipt_defect(what, fmt::format("\"{}\" is not a sha256", key));
   return *digest;
@@ -39,13 +39,13 @@ Result<Sha256> digest_at(const Json& object, std::string_view key, const std::st
 Result<InstalledFile> read_file_entry(const Json& item, const std::string& what) {
   if (!item.is_object()) return receipt_defect(what, "a file is not an object");
   InstalledFile file;
-  TRY(file.project, json::string_at(item, "project", what));
-  TRY(file.version, json::string_at(item, "version", what));
-  TRY(file.filename, json::string_at(item, "filename", what));
+  TRY(file.project, json::string_at({item, what}, "project"));
+  TRY(file.version, json::string_at({item, what}, "version"));
+  TRY(file.filename, json::string_at({item, what}, "filename"));
   TRY(file.sha256, digest_at(item, "sha256", what));
-  TRY(file.size, json::unsigned_at(item, "size", what));
+  TRY(file.size, json::unsigned_at({item, what}, "size"));
   TRY(file.content, digest_at(item, "content", what));
-  TRY(auto kind, json::string_at(item, "kind", what));
+  TRY(auto kind, json::string_at({item, what}, "kind"));
   if (kind != "wheel" && kind != "sdist") return receipt_defect(what, fmt::format("a file of kind \"{}\"", kind));
   file.kind = kind == "wheel" ? FileKind::wheel : FileKind::sdist;
   file.url = json::string_or(item, "url", "");
@@ -121,17 +121,17 @@ std::string to_json(const Receipt& receipt) {
 Result<Receipt> parse_receipt(NamedText named) {
   const auto text = named.text;
   const std::string what(named.name);
-  auto parsed = json::parse(text, what);
+  auto parsed = json::parse({text, what});
   if (!parsed || !parsed->is_object()) return receipt_defect(what, "it is not a JSON object");
   const auto& document = *parsed;
-  TRY_DO(json::require_schema(document, k_receipt_schema, what));
+  TRY_DO(json::require_schema({document, what}, k_receipt_schema));
   Receipt receipt;
   receipt.locator = json::string_or(document, "locator", "");
-  TRY(receipt.source, json::string_at(document, "source", what));
+  TRY(receipt.source, json::string_at({document, what}, "source"));
   receipt.store = json::string_or(document, "store", "");
   TRY(receipt.view, digest_of_view(json::string_or(document, "view", ""), what));
   if (!receipt.view.empty()) {
-    TRY(receipt.generation, json::unsigned_at(document, "generation", what));
+    TRY(receipt.generation, json::unsigned_at({document, what}, "generation"));
   }
   auto sealed = document.find("sealed");
   if (sealed == document.end() || !sealed->is_boolean())

@@ -26,13 +26,13 @@ std::string path_of(const std::string& directory, const Seen& channel) {
 
 Result<Seen> read_seen(const std::string& text, const std::string& path) {
   Seen seen;
-  TRY(auto json, json::parse(text, path));
-  TRY_DO(json::require_schema(json, k_seen_schema, path));
-  TRY(seen.store, json::string_at(json, "store", path));
-  TRY(seen.address, json::string_at(json, "address", path));
-  TRY(seen.channel, json::string_at(json, "channel", path));
-  TRY(seen.generation, json::unsigned_at(json, "generation", path));
-  TRY(auto view, json::string_at(json, "view", path));
+  TRY(auto json, json::parse({text, path}));
+  TRY_DO(json::require_schema({json, path}, k_seen_schema));
+  TRY(seen.store, json::string_at({json, path}, "store"));
+  TRY(seen.address, json::string_at({json, path}, "address"));
+  TRY(seen.channel, json::string_at({json, path}, "channel"));
+  TRY(seen.generation, json::unsigned_at({json, path}, "generation"));
+  TRY(auto view, json::string_at({json, path}, "view"));
   seen.view = registry::ViewDigest::parse(view).value_or(registry::ViewDigest());
   return seen;
 }

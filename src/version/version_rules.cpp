@@ -147,7 +147,7 @@ Result<VersionFile> parse_version_file(NamedText named) {
   const auto json = named.text;
   const std::string what(named.name);
   constexpr std::string_view k_hint = "it needs \"rocm-version\", such as \"7.12.0\"";
-  TRY(auto document, json::parse(json, what));
+  TRY(auto document, json::parse({json, what}));
   auto text_at = [](const Json& object, const char* key) {
     return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
   };

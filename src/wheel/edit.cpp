@@ -120,7 +120,7 @@ void set_field(MetadataLines& parts, FieldLines field) {
 }
 
 Result<void> check_sbom(const AddedText& sbom) {
-  auto document = json::parse(sbom.text, sbom.name);
+  auto document = json::parse({sbom.text, sbom.name});
   if (document && document->is_object() && json::string_or(*document, "bomFormat", "") == "CycloneDX" &&
       !json::string_or(*document, "specVersion", "").empty())
     return {};

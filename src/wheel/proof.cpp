@@ -17,7 +17,7 @@ constexpr std::uint64_t k_record_bytes_max = 4096; // ours have 600
 constexpr std::size_t k_name_bytes_max = 255;      // NAME_MAX of Linux
 
 std::optional<Sha256> digest_at(const Json& object, std::string_view key) {
-  auto text = json::string_at(object, key, "proof");
+  auto text = json::string_at({object, "proof"}, key);
   return text ? Sha256::from_hex(*text) : std::nullopt;
 }
 
@@ -54,9 +54,9 @@ Result<void> Prover::record(const std::string& wheel_path, const Proof& proof) c
 std::optional<Proof> Prover::recall(const std::string& wheel_path) const {
   auto text = sys::read_file(proof_path(wheel_path), k_record_bytes_max);
   if (!text) return std::nullopt;
-  auto object = json::parse(*text, "proof");
-  if (!object || !json::require_schema(*object, k_schema, "proof")) return std::nullopt;
-  auto size = json::unsigned_at(*object, "size", "proof");
+  auto object = json::parse({*text, "proof"});
+  if (!object || !json::require_schema({*object, "proof"}, k_schema)) return std::nullopt;
+  auto size = json::unsigned_at({*object, "proof"}, "size");
   auto digest = digest_at(*object, "sha256"), metadata = digest_at(*object, "metadata_sha256");
   auto seal = digest_at(*object, "seal");
   if (!size || !digest || !metadata || !seal) return std::nullopt;

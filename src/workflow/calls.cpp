@@ -67,7 +67,7 @@ std::string unmask(const std::string& text, const Masked& masked) {
 
 void read_json_inputs(const Node& inputs, Call& call) {
   auto masked = mask(inputs.text);
-  auto parsed = json::parse(masked.text, "inputs");
+  auto parsed = json::parse({masked.text, "inputs"});
   if (!parsed || !parsed->is_object()) {
     call.unknown |= masked.outside;
     if (!masked.outside)

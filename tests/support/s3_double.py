@@ -83,7 +83,7 @@ class Fault:
     shifts Content-Range; `skew` believes another time; `moved:REGION` says where the bucket is; `stall:N` sends N bytes of
     the body and no more; `replaced` gives the object other bytes of the same length before it is read; `replace` gives the
     source of a copy other bytes before; `stuck` lists the first page whatever is asked for, and says that it deletes; `redirect:STATUS:URL` leads
-    away; `page:STATUS` answers as a captive portal does; `no-etag` does the work and leaves the ETag out."""
+    away; `page:STATUS` answers as a captive portal does; `no-etag` does the work and leaves the ETag out; `no-length` the size of an object."""
 
     action: str
     method: str = "*"
@@ -287,7 +287,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Date", formatdate(usegmt=True))
         self.send_header("x-amz-request-id", uuid.uuid4().hex[:16])
         for name, value in (headers or {}).items():
-            if self.action != "no-etag" or name != "ETag":
+            if (self.action, name) not in (("no-etag", "ETag"), ("no-length", "Content-Length")):
                 self.send_header(name, value)
         if "Content-Length" not in (headers or {}) and status not in (204, 304):
             self.send_header("Content-Length", str(len(body)))

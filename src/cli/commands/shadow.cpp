@@ -69,7 +69,7 @@ Result<std::string> verdict_of(const Arguments& arguments) {
   auto file = arguments.get("--verdict");
   if (file.empty()) return std::string();
   TRY(auto text, sys::read_file(file, k_shadow_text_bytes_max), "while reading --verdict");
-  auto document = json::parse(text, file);
+  auto document = json::parse({text, file});
   auto field = [&](const char* name) {
     return document && document->is_object() ? json::string_or(*document, name, "") : std::string();
   };

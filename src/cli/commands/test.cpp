@@ -328,7 +328,7 @@ Result<int> run_test_show(Context& context, const Arguments& arguments) {
   if (!e.set.empty()) sets.push_back(e.set);
   TRY(auto retired, retired_text(*store, sets));
   context.out.data(evidence_text(digest.hex(), e, context.out.data_look()) + retired);
-  TRY(auto record, json::parse(registry::to_json(e), "evidence"));
+  TRY(auto record, json::parse({registry::to_json(e), "evidence"}));
   context.out.document({{"schema", "quarry.evidence-show/1"}, {"evidence", digest}, {"record", record}});
   return 0;
 }

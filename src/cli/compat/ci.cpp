@@ -95,7 +95,7 @@ Result<matrix::CiChanges> changes_since(const Context& context, const std::strin
 
 /// What of TheRock's stages another repository's change affects is decided by its name.
 Result<matrix::CiChanges> changes_of(const std::string& external_repo) {
-  TRY(auto repository, json::parse(external_repo, "EXTERNAL_REPO"));
+  TRY(auto repository, json::parse({external_repo, "EXTERNAL_REPO"}));
   auto name = repository.is_object() ? json::string_or(repository, "repository", "") : "";
   if (name.empty()) return usage("EXTERNAL_REPO has no `repository`", R"(set it to {"repository": "OWNER/NAME"})");
   name = name.substr(name.rfind('/') + 1);

@@ -32,7 +32,7 @@ Result<std::string> version_of(Context& context, const Arguments& arguments) {
   if (!computed && computed.error().is(codes::cannot_read))
     computed.error().hint = "give the version with --version, or the file with --version-file";
   if (!computed) return fail(std::move(computed).error());
-  return json::string_at(*computed, "rocm_package_version", "version compute");
+  return json::string_at({*computed, "version compute"}, "rocm_package_version");
 }
 
 Result<int> build_packages(Context& context, const Arguments& arguments) {

@@ -112,7 +112,7 @@ Result<Place> place_of(Context& context, const Arguments& arguments, const Place
   Place place;
   for (auto [key, member] :
        {std::pair{"bucket", &place.bucket}, {"external_repo", &place.external_repo}, {"prefix", &place.prefix}}) {
-    TRY(*member, json::string_at(located, key, "run locate"));
+    TRY(*member, json::string_at({located, "run locate"}, key));
   }
   place.store = request.store.empty() ? "s3://" + place.bucket : request.store;
   place.environment = context.environment;

@@ -31,7 +31,7 @@ Server::Server(const std::vector<std::string>& words) {
   std::string line;
   for (char c = 0; ::read(out[0], &c, 1) == 1 && c != '\n';) line += c;
   ::close(out[0]);
-  auto said = json::parse(line, words[0]);
+  auto said = json::parse({line, words[0]});
   if (!said)
     throw std::runtime_error("the test server does not start; `tools/setup --test` installs what it needs: " + line);
   endpoint = said->at("endpoint").get<std::string>();
@@ -48,7 +48,7 @@ Json Server::control(const std::string& method, const std::string& body) const {
   if (method == "POST") request.body = content::Rope::literal(body);
   auto answer = net::make_client({})->send(request);
   if (!answer) throw std::runtime_error(answer.error().error.message);
-  return *json::parse(answer->body, "the ledger");
+  return *json::parse({answer->body, "the ledger"});
 }
 
 } // namespace quarry::store::testing
