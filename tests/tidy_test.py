@@ -499,9 +499,9 @@ def test_one_definition_in_a_room():
     """Builds from scratch compile files of a room together (QUARRY_UNITY), where two definitions clash."""
     seen: dict[tuple[str, str], tuple[str, str]] = {}
     found = []
-    for path in own_code():
-        if path.suffix == ".cpp" and path.is_relative_to(ROOT / "src"):
-            room = path.relative_to(ROOT / "src").parts[0] + ("/compat" if "/cli/compat/" in path.as_posix() else "")
+    for path in below("src/", ends=(".cpp",)):
+        if not path.name.endswith("_bench.cpp"):
+            room = path.relative_to(ROOT / "src").parts[0] + ("/compat" if "/cli/compat/" in path.as_posix() else "") + ("/tests" if is_test(path) else "")
             for one in local_definitions(path):
                 name, _, alias = one.partition(" = ")
                 first, meant = seen.setdefault((room, name), (place(path), alias))

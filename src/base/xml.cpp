@@ -68,7 +68,7 @@ Result<XmlReader> XmlReader::open(std::string_view text, XmlSource source) {
   reader.take("\xEF\xBB\xBF");
   if (reader.take("<?xml")) {
     auto begin = reader.at_;
-    TRY_DO(reader.skip_past("?>", "the XML declaration"));
+    TRY_DO(reader.skip_past({"?>", "the XML declaration"}));
     if (!is_utf8_name(text.substr(begin, reader.at_ - begin))) return reader.defect("its encoding is not UTF-8");
   }
   return reader;
@@ -93,10 +93,10 @@ void XmlReader::skip_space() {
   while (at_ < text_.size() && is_space(text_[at_])) ++at_;
 }
 
-Result<void> XmlReader::skip_past(std::string_view end, std::string_view what) {
-  auto found = text_.find(end, at_);
-  if (found == text_.npos) return defect(fmt::format("{} does not end", what));
-  at_ = found + end.size();
+Result<void> XmlReader::skip_past(NamedText end) {
+  auto found = text_.find(end.text, at_);
+  if (found == text_.npos) return defect(fmt::format("{} does not end", end.name));
+  at_ = found + end.text.size();
   return {};
 }
 
@@ -209,14 +209,14 @@ Result<XmlToken> XmlReader::next() {
   if (pending_end_) return end_tag();
   while (at_ < text_.size()) {
     if (take("<!--")) {
-      TRY_DO(skip_past("-->", "a comment"));
+      TRY_DO(skip_past({"-->", "a comment"}));
     } else if (take("<![CDATA[")) {
       auto begin = at_;
-      TRY_DO(skip_past("]]>", "a CDATA section"));
+      TRY_DO(skip_past({"]]>", "a CDATA section"}));
       if (open_.empty()) return defect("there is text outside the root element");
       return XmlToken{XmlToken::Kind::text, {}, {}, std::string(text_.substr(begin, at_ - 3 - begin))};
     } else if (take("<?")) {
-      TRY_DO(skip_past("?>", "a processing instruction"));
+      TRY_DO(skip_past({"?>", "a processing instruction"}));
     } else if (take("<!")) {
       return defect("it has a document type or another declaration, which can define entities");
     } else if (take("</")) {

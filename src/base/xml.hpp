@@ -2,6 +2,7 @@
 // The part of XML that test reports and replies of object stores need, from sources that nobody trusts: elements,
 // attributes, text, CDATA, comments, the five entities and character references. No DTD, so nothing can be defined,
 // expanded or fetched. Errors: corrupt, with the caller's code.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include <cstdint>
 #include <map>
@@ -41,7 +42,7 @@ private:
   Unexpected defect(std::string_view why) const;
   bool take(std::string_view prefix);
   void skip_space();
-  Result<void> skip_past(std::string_view end, std::string_view what);
+  Result<void> skip_past(NamedText end); ///< its name is that of what ends
   Result<std::string> name();
   Result<std::string> decode(std::string_view raw) const;
   Result<void> attribute(std::map<std::string, std::string>& into);

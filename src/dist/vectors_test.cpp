@@ -11,7 +11,7 @@
 namespace quarry::dist {
 namespace {
 
-using Row = std::vector<std::string>;
+using VectorRow = std::vector<std::string>;
 
 std::string unescaped(std::string_view field) {
   std::string out;
@@ -33,14 +33,14 @@ std::string unescaped(std::string_view field) {
   return out;
 }
 
-std::vector<Row> table(const std::string& name) {
+std::vector<VectorRow> table(const std::string& name) {
   std::ifstream file(std::string(QUARRY_SOURCE_DIR) + "/tests/data/packaging/" + name);
   std::stringstream content;
   content << file.rdbuf();
-  std::vector<Row> rows;
+  std::vector<VectorRow> rows;
   for (const auto& line : text::lines(content.str())) {
     if (line.starts_with('#')) continue;
-    Row row;
+    VectorRow row;
     for (const auto& field : text::split(line, '\t')) row.push_back(unescaped(field));
     rows.push_back(std::move(row));
   }
@@ -54,7 +54,7 @@ Version version(const std::string& text) {
   return {};
 }
 
-void check_valid(const Row& row) {
+void check_valid(const VectorRow& row) {
   auto v = version(row.at(1));
   EXPECT_EQ(v.str(), row.at(2));
   EXPECT_EQ(v.public_version().str(), row.at(3));
@@ -136,7 +136,7 @@ bool is_ascii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-void check_wheel(const Row& row) {
+void check_wheel(const VectorRow& row) {
   auto wheel = WheelName::parse(row.at(1));
   if (!is_ascii(row[1])) {
     EXPECT_FALSE(wheel);

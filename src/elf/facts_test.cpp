@@ -78,14 +78,14 @@ TEST(HasMagic, ReadsFourBytes) {
   EXPECT_FALSE(has_magic(content::Rope::literal("#!/bin/sh\n")).value());
 }
 
-struct Refusal {
+struct FactsRefusal {
   const char* name;
   std::function<content::Rope(content::Rope)> change;
   const char* code;
   const char* says;
 };
 
-class FactsRefuse : public ::testing::TestWithParam<Refusal> {};
+class FactsRefuse : public ::testing::TestWithParam<FactsRefusal> {};
 TEST_P(FactsRefuse, Damage) {
   auto changed = GetParam().change(rope(library()));
   auto result = read_facts(changed, "x.so");
@@ -103,43 +103,45 @@ Segment dynamic_of(const content::Rope& file) { return *image(file).dynamic_segm
 INSTANTIATE_TEST_SUITE_P(
     , FactsRefuse,
     ::testing::Values(
-        Refusal{"NoElf", [](auto) { return content::Rope::literal("MZ this is no ELF file, but long enough"); }, "E001",
-                "not an ELF"},
-        Refusal{"Empty", [](auto) { return content::Rope(); }, "E001", "ends inside the header"},
-        Refusal{"HeaderOnly", [](auto f) { return f.slice(0, 40); }, "E001", "outside"},
-        Refusal{"TablesCutOff", [](auto f) { return f.slice(0, 200); }, "E001", "outside"},
-        Refusal{"DynamicCutOff", [](auto f) { return f.slice(0, dynamic_of(f).offset + 32); }, "E001", "outside"},
-        Refusal{"BigEndian", [](auto f) { return patched(f, EI_DATA, "\2"); }, "E011", "big-endian"},
-        Refusal{"UnknownClass", [](auto f) { return patched(f, EI_CLASS, "\7"); }, "E001", "class"},
-        Refusal{"OddSegmentSize",
-                [](auto f) { return patched(f, offsetof(Elf64_Ehdr, e_phentsize), encode_value(std::uint16_t{57})); },
-                "E001", "57 bytes each"},
-        Refusal{"ManySegments",
-                [](auto f) { return patched(f, offsetof(Elf64_Ehdr, e_phnum), encode_value(std::uint16_t{65000})); },
-                "E001", "65000 program headers"},
-        Refusal{"SegmentsFarAway",
-                [](auto f) { return patched(f, offsetof(Elf64_Ehdr, e_phoff), encode_value(UINT64_MAX - 8)); }, "E001",
-                "outside"},
-        Refusal{"SegmentWraps",
-                [](auto f) {
-                  auto s = dynamic_of(f);
-                  s.offset = UINT64_MAX - 4;
-                  return with_segment(f, segment_index(f, PT_DYNAMIC), s);
-                },
-                "E001", "past the end of the address space"},
-        Refusal{"NoEndMark",
-                [](auto f) {
-                  auto s = dynamic_of(f);
-                  s.file_size = s.memory_size = 32;
-                  return with_segment(f, segment_index(f, PT_DYNAMIC), s);
-                },
-                "E001", "no end mark"},
-        Refusal{"StringTableNowhere", [](auto f) { return with_entry(f, DT_STRTAB, UINT64_MAX - 10); }, "E001",
-                "string table"},
-        Refusal{"StringTableTooLong", [](auto f) { return with_entry(f, DT_STRSZ, UINT64_MAX); }, "E001",
-                "string table"},
-        Refusal{"StringOutside", [](auto f) { return with_entry(f, DT_SONAME, 1u << 30); }, "E001",
-                "outside the table"}),
+        FactsRefusal{"NoElf", [](auto) { return content::Rope::literal("MZ this is no ELF file, but long enough"); },
+                     "E001", "not an ELF"},
+        FactsRefusal{"Empty", [](auto) { return content::Rope(); }, "E001", "ends inside the header"},
+        FactsRefusal{"HeaderOnly", [](auto f) { return f.slice(0, 40); }, "E001", "outside"},
+        FactsRefusal{"TablesCutOff", [](auto f) { return f.slice(0, 200); }, "E001", "outside"},
+        FactsRefusal{"DynamicCutOff", [](auto f) { return f.slice(0, dynamic_of(f).offset + 32); }, "E001", "outside"},
+        FactsRefusal{"BigEndian", [](auto f) { return patched(f, EI_DATA, "\2"); }, "E011", "big-endian"},
+        FactsRefusal{"UnknownClass", [](auto f) { return patched(f, EI_CLASS, "\7"); }, "E001", "class"},
+        FactsRefusal{
+            "OddSegmentSize",
+            [](auto f) { return patched(f, offsetof(Elf64_Ehdr, e_phentsize), encode_value(std::uint16_t{57})); },
+            "E001", "57 bytes each"},
+        FactsRefusal{
+            "ManySegments",
+            [](auto f) { return patched(f, offsetof(Elf64_Ehdr, e_phnum), encode_value(std::uint16_t{65000})); },
+            "E001", "65000 program headers"},
+        FactsRefusal{"SegmentsFarAway",
+                     [](auto f) { return patched(f, offsetof(Elf64_Ehdr, e_phoff), encode_value(UINT64_MAX - 8)); },
+                     "E001", "outside"},
+        FactsRefusal{"SegmentWraps",
+                     [](auto f) {
+                       auto s = dynamic_of(f);
+                       s.offset = UINT64_MAX - 4;
+                       return with_segment(f, segment_index(f, PT_DYNAMIC), s);
+                     },
+                     "E001", "past the end of the address space"},
+        FactsRefusal{"NoEndMark",
+                     [](auto f) {
+                       auto s = dynamic_of(f);
+                       s.file_size = s.memory_size = 32;
+                       return with_segment(f, segment_index(f, PT_DYNAMIC), s);
+                     },
+                     "E001", "no end mark"},
+        FactsRefusal{"StringTableNowhere", [](auto f) { return with_entry(f, DT_STRTAB, UINT64_MAX - 10); }, "E001",
+                     "string table"},
+        FactsRefusal{"StringTableTooLong", [](auto f) { return with_entry(f, DT_STRSZ, UINT64_MAX); }, "E001",
+                     "string table"},
+        FactsRefusal{"StringOutside", [](auto f) { return with_entry(f, DT_SONAME, 1u << 30); }, "E001",
+                     "outside the table"}),
     [](const auto& made) { return std::string(made.param.name); });
 
 } // namespace

@@ -107,13 +107,13 @@ TEST(Launcher, HoldsTheLongestTarget) {
               HasSubstr("the path is too long (errno 36)"));
 }
 
-struct Refusal {
+struct LauncherRefusal {
   const char* name;
   std::function<Result<content::Rope>()> make;
   const char* code;
   const char* says;
 };
-class LauncherRefuses : public ::testing::TestWithParam<Refusal> {};
+class LauncherRefuses : public ::testing::TestWithParam<LauncherRefusal> {};
 TEST_P(LauncherRefuses, WithItsReason) {
   auto result = GetParam().make();
   ASSERT_FALSE(result);
@@ -123,20 +123,23 @@ TEST_P(LauncherRefuses, WithItsReason) {
 INSTANTIATE_TEST_SUITE_P(
     , LauncherRefuses,
     ::testing::Values(
-        Refusal{"Empty", [] { return launcher_for(prebuilt(), ""); }, "E018", "needs a target"},
-        Refusal{"Absolute", [] { return launcher_for(prebuilt(), "/usr/bin/true"); }, "E018", "absolute"},
-        Refusal{"Nul", [] { return launcher_for(prebuilt(), std::string_view("a\0b", 3)); }, "E018", "NUL"},
-        Refusal{"TooLong", [] { return launcher_for(prebuilt(), std::string(4096, 'a')); }, "E018", "4096 bytes"},
-        Refusal{"OtherProgram", [] { return launcher_for(rope(static_program()), "a"); }, "E019", "exactly one slot"},
-        Refusal{"TooLarge", [] { return launcher_for(content::Rope::zeros(1u << 20), "a"); }, "E019", "too large"},
-        Refusal{"FilledAlready", [] { return launcher_for(launcher_for(prebuilt(), "a").value(), "b"); }, "E019",
-                "already filled"},
-        Refusal{"CutOff",
-                [] {
-                  auto file = prebuilt();
-                  return launcher_for(file.slice(0, file.size() - 2048), "b");
-                },
-                "E019", "cut off"}),
+        LauncherRefusal{"Empty", [] { return launcher_for(prebuilt(), ""); }, "E018", "needs a target"},
+        LauncherRefusal{"Absolute", [] { return launcher_for(prebuilt(), "/usr/bin/true"); }, "E018", "absolute"},
+        LauncherRefusal{"Nul", [] { return launcher_for(prebuilt(), std::string_view("a\0b", 3)); }, "E018", "NUL"},
+        LauncherRefusal{"TooLong", [] { return launcher_for(prebuilt(), std::string(4096, 'a')); }, "E018",
+                        "4096 bytes"},
+        LauncherRefusal{"OtherProgram", [] { return launcher_for(rope(static_program()), "a"); }, "E019",
+                        "exactly one slot"},
+        LauncherRefusal{"TooLarge", [] { return launcher_for(content::Rope::zeros(1u << 20), "a"); }, "E019",
+                        "too large"},
+        LauncherRefusal{"FilledAlready", [] { return launcher_for(launcher_for(prebuilt(), "a").value(), "b"); },
+                        "E019", "already filled"},
+        LauncherRefusal{"CutOff",
+                        [] {
+                          auto file = prebuilt();
+                          return launcher_for(file.slice(0, file.size() - 2048), "b");
+                        },
+                        "E019", "cut off"}),
     [](const auto& made) { return std::string(made.param.name); });
 
 } // namespace

@@ -10,9 +10,9 @@ namespace {
 using namespace testing;
 using ::testing::HasSubstr;
 
-const std::string k_long = "$ORIGIN/../../_rocm_sdk_core/lib:$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib";
+const std::string k_long_name = "$ORIGIN/../../_rocm_sdk_core/lib:$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib";
 
-Edit rpath(std::string value, bool new_segment = false) {
+Edit rpath_edit(std::string value, bool new_segment = false) {
   Edit e;
   e.rpath = std::move(value);
   e.new_segment = new_segment;
@@ -50,7 +50,7 @@ content::Rope with_gap_before_headers(const content::Rope& file, const std::stri
 
 void expect_refused(const content::Rope& file, const std::string& what) {
   for (bool new_segment : {false, true}) {
-    auto result = edit(file, rpath(k_long, new_segment), "x");
+    auto result = edit(file, rpath_edit(k_long_name, new_segment), "x");
     ASSERT_FALSE(result) << what;
     EXPECT_EQ(result.error().code, "E040") << what;
     EXPECT_EQ(result.error().kind, ErrorKind::unsupported) << what;
@@ -73,16 +73,16 @@ TEST(Tail, WhatNoSectionDescribesIsNotMoved) {
 TEST(Tail, WithoutSectionHeadersNothingBehindTheLoadedBytesIsKnown) {
   auto bare = without_sections(rope(library()));
   for (const auto& more : {std::string("PAYLOAD!"), std::string(4097, '\0')}) {
-    auto result = edit(appended(bare, more), rpath(k_long), "x");
+    auto result = edit(appended(bare, more), rpath_edit(k_long_name), "x");
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, "E040");
   }
-  ASSERT_TRUE(edit(bare, rpath(k_long), "x"));
+  ASSERT_TRUE(edit(bare, rpath_edit(k_long_name), "x"));
 }
 
 TEST(Tail, AnEditInPlaceKeepsThePayload) {
   auto file = appended(rope(program()), "PAYLOAD!" + std::string(100, '\0') + "footer");
-  auto result = edit(file, rpath("$ORIGIN"), "x");
+  auto result = edit(file, rpath_edit("$ORIGIN"), "x");
   ASSERT_TRUE(result) << render(result.error());
   EXPECT_EQ(result->strategy, "S0");
   EXPECT_EQ(result->file.size(), file.size());
@@ -91,8 +91,8 @@ TEST(Tail, AnEditInPlaceKeepsThePayload) {
 
 TEST(Tail, PaddingIsAllowed) {
   auto file = rope(library());
-  EXPECT_TRUE(edit(appended(file, std::string(4096, '\0')), rpath(k_long), "x"));
-  EXPECT_TRUE(edit(with_gap_before_headers(file, std::string(8, '\0')), rpath(k_long), "x"));
+  EXPECT_TRUE(edit(appended(file, std::string(4096, '\0')), rpath_edit(k_long_name), "x"));
+  EXPECT_TRUE(edit(with_gap_before_headers(file, std::string(8, '\0')), rpath_edit(k_long_name), "x"));
 }
 
 // A tool that dropped a program header left its bytes behind the table. Whether something reads them is not known.
@@ -100,11 +100,11 @@ TEST(Tail, BytesBehindTheProgramHeadersAreNotOverwritten) {
   auto file = rope(library());
   auto count = image(file).header.segment_count;
   auto dropped = file.overlay(offsetof(Elf64_Ehdr, e_phnum), encode_value(static_cast<std::uint16_t>(count - 1)));
-  auto result = edit(dropped, rpath(k_long, true), "x");
+  auto result = edit(dropped, rpath_edit(k_long_name, true), "x");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "E014");
   EXPECT_THAT(result.error().details, ::testing::Contains(HasSubstr("behind the program header table")));
-  EXPECT_TRUE(edit(dropped, rpath(k_long), "x")) << "the last segment grows without a new program header";
+  EXPECT_TRUE(edit(dropped, rpath_edit(k_long_name), "x")) << "the last segment grows without a new program header";
 }
 
 content::Rope without_entry(const content::Rope& file, std::int64_t tag) {
@@ -134,7 +134,7 @@ TEST(Tail, AStringIsNotOverwrittenWhenItsUsersAreNotKnown) {
     auto parsed = image(file);
     ASSERT_FALSE(count_dynamic_symbols(parsed, {}).value().exact) << what;
     auto old = parsed.value(DT_RUNPATH) ? *parsed.value(DT_RUNPATH) : parsed.value(DT_RPATH).value();
-    auto result = edit(file, rpath("abc"), "x");
+    auto result = edit(file, rpath_edit("abc"), "x");
     ASSERT_TRUE(result) << what << render(result.error());
     EXPECT_EQ(facts(result->file).rpath, "abc") << what;
     EXPECT_EQ(image(result->file).string_at(old).value(), name) << what << ": the symbol has lost its name";

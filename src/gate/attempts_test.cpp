@@ -17,9 +17,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const std::int64_t k_now = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
-constexpr std::int64_t k_minute = 60'000'000, k_hour = 60 * k_minute;
-const registry::SetDigest k_set = *registry::SetDigest::parse(std::string(64, 'a'));
+const std::int64_t k_attempts_now = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
+constexpr std::int64_t k_one_minute = 60'000'000, k_hour = 60 * k_one_minute;
+const registry::SetDigest k_attempts_set = *registry::SetDigest::parse(std::string(64, 'a'));
 constexpr const char* k_require =
     "[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"smoke\"]\n";
 
@@ -32,12 +32,12 @@ protected:
     file.version = "7.2.0";
     file.sha256 = sha256("bytes");
     Subject subject;
-    subject.digest = k_set;
+    subject.digest = k_attempts_set;
     subject.set.origin.platform = Platform::linux;
     subject.set.files = {file};
     input_.subjects = {subject};
     input_.channel = "stable";
-    input_.now_us = k_now;
+    input_.now_us = k_attempts_now;
   }
 
   void attempt(AttemptState state, std::int64_t age_us, const std::string& runner = "mi325",
@@ -45,11 +45,11 @@ protected:
     AttemptRecord record;
     record.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", ""};
     record.suite = "smoke";
-    record.sets = {k_set};
+    record.sets = {k_attempts_set};
     record.job = job;
     record.runner = runner;
     record.state = state;
-    record.time = sys::Timestamp::from_us(k_now - age_us);
+    record.time = sys::Timestamp::from_us(k_attempts_now - age_us);
     input_.attempts.push_back(record);
   }
 
@@ -61,9 +61,9 @@ protected:
     e.result = outcome;
     e.passed = outcome == Outcome::passed ? 5 : 0;
     e.machine["host"] = host;
-    e.started = sys::Timestamp::from_us(k_now - age_us - k_minute);
-    e.ended = sys::Timestamp::from_us(k_now - age_us);
-    e.set = k_set;
+    e.started = sys::Timestamp::from_us(k_attempts_now - age_us - k_one_minute);
+    e.ended = sys::Timestamp::from_us(k_attempts_now - age_us);
+    e.set = k_attempts_set;
     e.sealed = true;
     return e;
   }
@@ -107,9 +107,9 @@ INSTANTIATE_TEST_SUITE_P(
         StateCase{"no_runner", AttemptState::queued, k_hour, "", SuiteState::no_runner, "its job names no machine"},
         StateCase{"waiting", AttemptState::queued, 6 * k_hour, "mi325", SuiteState::waiting,
                   "its job has waited 6 h for mi325"},
-        StateCase{"too_long", AttemptState::queued, 6 * k_hour + k_minute, "mi325", SuiteState::queued_too_long,
+        StateCase{"too_long", AttemptState::queued, 6 * k_hour + k_one_minute, "mi325", SuiteState::queued_too_long,
                   "no machine has taken its job for 6 h (it waits for mi325; the policy expects one within 6 h)"},
-        StateCase{"running", AttemptState::started, 30 * k_minute, "mi325", SuiteState::running,
+        StateCase{"running", AttemptState::started, 30 * k_one_minute, "mi325", SuiteState::running,
                   "its job has run for 30 min"},
         StateCase{"silent", AttemptState::started, 9 * k_hour, "mi325", SuiteState::no_result,
                   "its job began 9 h ago and left no result"},
@@ -132,7 +132,7 @@ TEST_F(Attempts, NothingAnnouncedIsUntested) {
 TEST_F(Attempts, TheNewestSpeaksAndOneJobIsOneAttempt) {
   attempt(AttemptState::cancelled, 5 * k_hour, "mi325", "https://ci/1");
   attempt(AttemptState::queued, 2 * k_hour, "mi325", "https://ci/2");
-  attempt(AttemptState::started, 2 * k_hour + k_minute, "mi325", "https://ci/2"); // its machine's clock is behind
+  attempt(AttemptState::started, 2 * k_hour + k_one_minute, "mi325", "https://ci/2"); // its machine's clock is behind
   auto verdict = cell();
   EXPECT_EQ(state_of(verdict), SuiteState::running);
   EXPECT_EQ(verdict.suites[0].job, "https://ci/2");
@@ -155,7 +155,7 @@ TEST_F(Attempts, NeverMakeACellReadyAndNeverHoldAPass) {
   for (auto state : {AttemptState::queued, AttemptState::started, AttemptState::ended, AttemptState::skipped,
                      AttemptState::cancelled, AttemptState::timed_out}) {
     input_.attempts.clear();
-    attempt(state, k_minute);
+    attempt(state, k_one_minute);
     EXPECT_EQ(cell().verdict, Decision::held);
     auto passed = cell("", {result(Outcome::passed, "gpu-1")});
     EXPECT_EQ(passed.verdict, Decision::ready);
@@ -166,7 +166,7 @@ TEST_F(Attempts, NeverMakeACellReadyAndNeverHoldAPass) {
 
 TEST_F(Attempts, AResultThatDoesNotCountIsNotCalledMissing) {
   attempt(AttemptState::queued, 3 * k_hour);
-  attempt(AttemptState::ended, k_hour - k_minute);
+  attempt(AttemptState::ended, k_hour - k_one_minute);
   auto unsealed = result(Outcome::passed, "gpu-1");
   unsealed.sealed = false;
   auto verdict = cell("", {unsealed});
@@ -184,7 +184,7 @@ TEST_F(Attempts, AMachineThatTookTheJobIsNotExcusedByItsAbsence) {
   EXPECT_EQ(state_of(excused), SuiteState::no_runner);
   attempt(AttemptState::skipped, k_hour);
   EXPECT_EQ(cell(k_no_runner).verdict, Decision::ready);
-  attempt(AttemptState::ended, k_minute, "mi325", "https://ci/2");
+  attempt(AttemptState::ended, k_one_minute, "mi325", "https://ci/2");
   auto held = cell(k_no_runner);
   EXPECT_EQ(held.verdict, Decision::held);
   EXPECT_EQ(state_of(held), SuiteState::no_result);
@@ -201,7 +201,7 @@ TEST_F(Attempts, NoLaterRecordExcusesWhatAMachineTook) {
       EXPECT_EQ(held.verdict, Decision::held) << AttemptState(taken).text() << ", then " << AttemptState(later).text();
       EXPECT_EQ(held.suites[0].job, "https://ci/2") << "the newest attempt is told";
       EXPECT_THAT(held.reasons[0], HasSubstr("\"no lab machine\" does not excuse it"));
-      auto stale = result(Outcome::passed, "gpu-1", k_minute);
+      auto stale = result(Outcome::passed, "gpu-1", k_one_minute);
       stale.sealed = false;
       EXPECT_EQ(cell(k_no_runner, {stale}).verdict, Decision::held) << "nor does a result that does not count";
     }
@@ -213,10 +213,10 @@ TEST_F(Attempts, NoLaterRecordExcusesWhatAMachineTook) {
 
 TEST_F(Attempts, FromTheFutureCountForNothing) {
   attempt(AttemptState::queued, k_hour);
-  attempt(AttemptState::cancelled, -4 * k_minute, "mi325", "https://ci/2");
+  attempt(AttemptState::cancelled, -4 * k_one_minute, "mi325", "https://ci/2");
   EXPECT_EQ(state_of(cell()), SuiteState::cancelled) << "clocks differ by so much";
   EXPECT_THAT(verdict_.notes, IsEmpty());
-  attempt(AttemptState::skipped, -6 * k_minute, "mi325", "https://ci/3");
+  attempt(AttemptState::skipped, -6 * k_one_minute, "mi325", "https://ci/3");
   EXPECT_EQ(state_of(cell()), SuiteState::cancelled);
   ASSERT_EQ(verdict_.notes.size(), 1u);
   EXPECT_EQ(verdict_.notes[0].code, "G031");
@@ -228,8 +228,8 @@ TEST_F(Attempts, AWaiverForAnotherBackendIsForAnotherCell) {
   waiver.channel = "stable";
   waiver.approver = "lead";
   waiver.reason = "no time";
-  waiver.created = sys::Timestamp::from_us(k_now - k_hour);
-  waiver.expires = sys::Timestamp::from_us(k_now + k_hour);
+  waiver.created = sys::Timestamp::from_us(k_attempts_now - k_hour);
+  waiver.expires = sys::Timestamp::from_us(k_attempts_now + k_hour);
   input_.waivers = waivers_stored({waiver});
   auto policy = testing::parsed_policy("approvers = [\"lead\"]\nwaiver_max_age = \"7d\"\n" + std::string(k_require));
   EXPECT_EQ(judge(policy, input_).verdict, Decision::ready);
@@ -274,7 +274,7 @@ TEST_F(Attempts, AMachineSetAsideCountsForNothingUntilItsDay) {
 }
 
 TEST_F(Attempts, AHangBesidePassesOnTwoOthersIsASuspectMachine) {
-  auto hang = result(Outcome::timed_out, "gpu-9", k_minute);
+  auto hang = result(Outcome::timed_out, "gpu-9", k_one_minute);
   auto one = result(Outcome::passed, "gpu-1", 2 * k_hour), two = result(Outcome::passed, "gpu-2");
   auto held = cell("", {one, two, hang});
   EXPECT_EQ(held.verdict, Decision::held) << "a suspicion opens nothing";
@@ -286,7 +286,7 @@ TEST_F(Attempts, AHangBesidePassesOnTwoOthersIsASuspectMachine) {
   EXPECT_EQ(cell("", {one, hang, result(Outcome::passed, "gpu-2", 0)}).verdict, Decision::ready);
   EXPECT_EQ(verdict_.notes.size(), 1u);
   for (const auto& few : {std::vector{one, hang}, std::vector{one, result(Outcome::passed, "gpu-1"), hang},
-                          std::vector{one, two, result(Outcome::failed, "gpu-9", k_minute)}}) {
+                          std::vector{one, two, result(Outcome::failed, "gpu-9", k_one_minute)}}) {
     cell("", few);
     EXPECT_THAT(verdict_.notes, IsEmpty());
   }

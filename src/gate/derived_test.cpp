@@ -15,8 +15,8 @@ using registry::Outcome;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::int64_t k_today = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
-constexpr std::int64_t k_one_hour = 3'600'000'000;
+const std::int64_t k_day_of_test = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
+constexpr std::int64_t k_sixty_minutes = 3'600'000'000;
 
 registry::FileRecord named_file(const std::string& name, const std::string& project) {
   registry::FileRecord record;
@@ -67,8 +67,8 @@ EvidenceRecord result_of(const std::vector<Subject>& subjects, const std::string
   e.suite_digest = subjects.front().set.files.front().sha256.hex();
   e.result = Outcome::passed;
   e.passed = 3;
-  e.started = sys::Timestamp::from_us(k_today - 2 * k_one_hour);
-  e.ended = sys::Timestamp::from_us(k_today - k_one_hour);
+  e.started = sys::Timestamp::from_us(k_day_of_test - 2 * k_sixty_minutes);
+  e.ended = sys::Timestamp::from_us(k_day_of_test - k_sixty_minutes);
   e.sealed = true;
   if (subjects.size() == 1) e.set = subjects.front().digest;
   for (const auto& subject : subjects)
@@ -90,7 +90,7 @@ protected:
     input.channel = "stable";
     input.subjects = {release_};
     input.evidence = as_stored(evidence);
-    input.now_us = k_today;
+    input.now_us = k_day_of_test;
     inherit(input, {made_of(release_, candidate_)});
     return judge(policy, input);
   }
@@ -127,7 +127,7 @@ TEST_F(DerivedSets, AFailureOfTheCandidateHolds) {
   EXPECT_EQ(verdict.verdict, Decision::held);
   EXPECT_THAT(reasons(verdict), HasSubstr("on the files of 7.2.0rc1"));
   auto passed_since = result_of({release_}, "rocm-sdk");
-  passed_since.ended = sys::Timestamp::from_us(k_today - k_one_hour / 2);
+  passed_since.ended = sys::Timestamp::from_us(k_day_of_test - k_sixty_minutes / 2);
   EXPECT_EQ(judged({failed, passed_since, result_of({release_}, "smoke")}).verdict, Decision::ready);
 }
 
@@ -148,7 +148,7 @@ TEST_F(DerivedSets, SetsThatWereTestedTogetherAreInheritedTogether) {
   input.evidence =
       as_stored({result_of({candidate_, torch}, "rocm-sdk"), result_of({candidate_, torch}, "torch", "torch"),
                  result_of({release_, final_torch}, "smoke"), result_of({release_, final_torch}, "smoke", "torch")});
-  input.now_us = k_today;
+  input.now_us = k_day_of_test;
   auto alone = input;
   inherit(input, {made_of(release_, candidate_), made_of(final_torch, torch)});
   auto ready = judge(accepting(), input);
@@ -164,7 +164,7 @@ TEST_F(DerivedSets, OfTwoReleasesOfOneCandidateEachInherits) {
   input.subjects = {release_, second};
   input.evidence =
       as_stored({result_of({candidate_}, "rocm-sdk"), result_of({release_}, "smoke"), result_of({second}, "smoke")});
-  input.now_us = k_today;
+  input.now_us = k_day_of_test;
   inherit(input, {made_of(release_, candidate_), made_of(second, candidate_)});
   auto verdict = judge(accepting(), input);
   EXPECT_EQ(verdict.verdict, Decision::ready) << reasons(verdict);
@@ -181,7 +181,7 @@ TEST_F(DerivedSets, ACandidateThatIsAPartStandsOnTheEvidenceOfTheWhole) {
   input.channel = "stable";
   input.subjects = {release_};
   input.evidence = as_stored({result_of({candidate_}, "rocm-sdk"), result_of({release_}, "smoke")});
-  input.now_us = k_today;
+  input.now_us = k_day_of_test;
   inherit(input, {made});
   auto verdict = judge(accepting(), input);
   EXPECT_EQ(verdict.verdict, Decision::ready) << reasons(verdict);
@@ -211,7 +211,7 @@ TEST(DerivedInAStore, ARecordThatDoesNotHoldIsToldAndCountsForNothing) {
   auto record = made_of({made.digest, made.set}, {candidate.digest, candidate.set}).record;
   ASSERT_TRUE(registry::put_derivation(*store, made.digest, registry::to_json(record)));
   auto load = [&](const Policy& policy, Derivations derivations) {
-    auto input = collect(*store, "stable", {made}, k_today).value();
+    auto input = collect(*store, "stable", {made}, k_day_of_test).value();
     auto loaded = load_for_policy(*store, policy, input, derivations);
     EXPECT_TRUE(loaded) << render(loaded.error());
     return input;
@@ -245,7 +245,7 @@ TEST(DerivedInAStore, IsProvenOnceInACommand) {
   Copied sets;
   Proofs proofs;
   auto load = [&](Proofs* known) {
-    auto input = collect(*sets.store, "stable", {sets.made}, k_today).value();
+    auto input = collect(*sets.store, "stable", {sets.made}, k_day_of_test).value();
     EXPECT_TRUE(load_for_policy(*sets.store, accepting(), input, Derivations::proven, known));
     return input;
   };
@@ -264,7 +264,7 @@ TEST(DerivedInAStore, IsProvenOnceInACommand) {
 TEST(DerivedInAStore, WhatIsTestedTogetherIsProvenToo) {
   Copied sets;
   auto load = [&] {
-    auto input = collect(*sets.store, "stable", {}, k_today).value();
+    auto input = collect(*sets.store, "stable", {}, k_day_of_test).value();
     input.present = {{sets.made.digest, sets.made.set}};
     EXPECT_TRUE(load_for_policy(*sets.store, accepting(), input));
     return input;

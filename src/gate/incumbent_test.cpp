@@ -10,7 +10,7 @@
 namespace quarry::gate {
 namespace {
 
-const std::int64_t k_now = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
+const std::int64_t k_incumbent_now = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
 const std::string k_results[] = {"success", "failure", "cancelled", "skipped"};
 const std::string k_runners[] = {"", "linux-mi325-1gpu-ossci-rocm"};
 const std::string k_bypasses[] = {"", "true", "false"};
@@ -79,7 +79,7 @@ bool by_our_policy(const Policy& policy, const IncumbentQuestion& q) {
   file.sha256 = sha256(family);
   Case input;
   input.channel = "stable";
-  input.now_us = k_now;
+  input.now_us = k_incumbent_now;
   if (q.build_result == "success") { // a build that failed has no sealed set
     Subject subject;
     subject.digest = registry::SetDigest(sha256("set"));
@@ -95,7 +95,7 @@ bool by_our_policy(const Policy& policy, const IncumbentQuestion& q) {
     bool passed = q.test_result == "success";
     e.result = passed ? registry::Outcome::passed : registry::Outcome::failed;
     (passed ? e.passed : e.failed) = 1;
-    e.started = e.ended = sys::Timestamp::from_us(k_now);
+    e.started = e.ended = sys::Timestamp::from_us(k_incumbent_now);
     e.set = registry::SetDigest(sha256("set"));
     e.sealed = true;
     input.evidence = as_stored({e});

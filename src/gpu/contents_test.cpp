@@ -8,14 +8,14 @@ namespace quarry::gpu {
 namespace {
 using namespace forge;
 
-Contents read(const std::string& bytes) {
+Contents read_text(const std::string& bytes) {
   auto contents = read_contents(content::Rope::literal(bytes), "x");
   EXPECT_TRUE(contents) << (contents ? "" : contents.error().message);
   return contents ? *contents : Contents{};
 }
 
 /// "gfx942 5000, …": targets and bytes in the order of the file.
-std::string listed(const Contents& contents) {
+std::string targets_listed(const Contents& contents) {
   std::string out;
   for (const auto& object : contents.objects)
     out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ", object.target.str(), object.bytes,
@@ -36,15 +36,15 @@ std::string two_targets() {
 constexpr auto k_two = "gfx942 5000, gfx1201 9000";
 
 TEST(Contents, ABareCodeObjectSaysItsTargetItself) {
-  auto contents = read(code(k_gfx90a_xnack_on, 777));
-  EXPECT_EQ(listed(contents), "gfx90a:xnack+ 777");
+  auto contents = read_text(code(k_gfx90a_xnack_on, 777));
+  EXPECT_EQ(targets_listed(contents), "gfx90a:xnack+ 777");
   EXPECT_EQ(contents.objects.at(0).container, Container::elf);
   EXPECT_EQ(found(contents), "");
 }
 
 TEST(Contents, ABundleListsItsDeviceEntries) {
-  auto contents = read(two_targets());
-  EXPECT_EQ(listed(contents), k_two);
+  auto contents = read_text(two_targets());
+  EXPECT_EQ(targets_listed(contents), k_two);
   EXPECT_EQ(contents.objects.at(1).offset, 4096u + 8192u);
   EXPECT_EQ(contents.containers, 1u);
   EXPECT_EQ(found(contents), "");
@@ -53,8 +53,8 @@ TEST(Contents, ABundleListsItsDeviceEntries) {
 TEST(Contents, CompressedBundlesOfAllVersionsAndMethods) {
   for (std::uint16_t version : {1, 2, 3})
     for (std::uint16_t method : {0, 1}) {
-      auto contents = read(compressed(two_targets(), {version, method, {}, {}}));
-      EXPECT_EQ(listed(contents), k_two) << version << " " << method;
+      auto contents = read_text(compressed(two_targets(), {version, method, {}, {}}));
+      EXPECT_EQ(targets_listed(contents), k_two) << version << " " << method;
       EXPECT_EQ(found(contents), "") << version << " " << method;
       EXPECT_EQ(contents.objects.at(0).elf_target->processor, "gfx942");
     }
@@ -63,7 +63,7 @@ TEST(Contents, CompressedBundlesOfAllVersionsAndMethods) {
 TEST(Contents, LinkedBundlesFollowEachOtherAtPages) {
   for (std::uint16_t version : {1, 2, 3}) {
     auto packed = compressed(two_targets(), {version, 1, {}, {}});
-    auto contents = read(library(
+    auto contents = read_text(library(
         {{".text", "code", {}, {}}, {".hip_fatbin", linked({two_targets(), packed, two_targets(), packed}), {}, {}}}));
     EXPECT_EQ(contents.objects.size(), 8u) << version;
     EXPECT_EQ(contents.containers, 4u) << version;
@@ -76,55 +76,57 @@ TEST(Contents, AMagicInsideCodeBeginsNoBundle) {
   payload.replace(8192, 4, "CCOB");
   payload.replace(12288, 24, "__CLANG_OFFLOAD_BUNDLE__");
   auto contents =
-      read(library({{".hip_fatbin", linked({bundle({device("gfx942", payload)}), two_targets()}), {}, {}}}));
-  EXPECT_EQ(listed(contents), std::string("gfx942 20000, ") + k_two);
+      read_text(library({{".hip_fatbin", linked({bundle({device("gfx942", payload)}), two_targets()}), {}, {}}}));
+  EXPECT_EQ(targets_listed(contents), std::string("gfx942 20000, ") + k_two);
   EXPECT_EQ(found(contents), "");
 }
 
 TEST(Contents, ASkippableFrameBeforeTheStreamIsSkipped) {
   auto packed = compressed(two_targets(), {1, 1, {}, {}});
   std::string skippable("\x50\x2A\x4D\x18\x04\0\0\0CCOB", 12);
-  EXPECT_EQ(listed(read(packed.insert(20, skippable))), k_two);
+  EXPECT_EQ(targets_listed(read_text(packed.insert(20, skippable))), k_two);
 }
 
 TEST(Contents, LabelsAreComparedWithTheHeaders) {
-  auto contents = read(bundle({device("gfx942", code(k_gfx1201)), device("gfx90a:xnack+", code(k_gfx90a_xnack_on)),
-                               device("gfx90a", code(k_gfx90a_xnack_on)), device("gfx1030", "BC\xC0\xDE bitcode")}));
-  EXPECT_EQ(listed(contents), "gfx942 5000 LIE, gfx90a:xnack+ 5000, gfx90a 5000 LIE, gfx1030 12");
+  auto contents =
+      read_text(bundle({device("gfx942", code(k_gfx1201)), device("gfx90a:xnack+", code(k_gfx90a_xnack_on)),
+                        device("gfx90a", code(k_gfx90a_xnack_on)), device("gfx1030", "BC\xC0\xDE bitcode")}));
+  EXPECT_EQ(targets_listed(contents), "gfx942 5000 LIE, gfx90a:xnack+ 5000, gfx90a 5000 LIE, gfx1030 12");
   EXPECT_FALSE(contents.objects.at(3).elf_target);
-  auto packed = read(compressed(bundle({device("gfx942", code(k_gfx1201))})));
-  EXPECT_EQ(listed(packed), "gfx942 5000 LIE");
+  auto packed = read_text(compressed(bundle({device("gfx942", code(k_gfx1201))})));
+  EXPECT_EQ(targets_listed(packed), "gfx942 5000 LIE");
 }
 
 TEST(Contents, AnUnknownProcessorIsNamedAndNotGuessed) {
-  EXPECT_EQ(found(read(code(0xFE))), "G102 it is device code, and its e_flags 0xfe name no processor that is known\n");
-  auto contents = read(bundle({device("gfx9999", code(0xFE))}));
-  EXPECT_EQ(listed(contents), "gfx9999 5000");
+  EXPECT_EQ(found(read_text(code(0xFE))),
+            "G102 it is device code, and its e_flags 0xfe name no processor that is known\n");
+  auto contents = read_text(bundle({device("gfx9999", code(0xFE))}));
+  EXPECT_EQ(targets_listed(contents), "gfx9999 5000");
   EXPECT_EQ(contents.findings.at(0).code, "G102");
 }
 
 TEST(Contents, RegistrationRecordsSayWhereTheCodeIs) {
-  auto embedded = read(library({{".hipFatBinSegment", record("FPIH"), {}, {}}}));
+  auto embedded = read_text(library({{".hipFatBinSegment", record("FPIH"), {}, {}}}));
   EXPECT_TRUE(embedded.embedded && !embedded.split);
-  auto split = read(library({{".hipFatBinSegment", record("HIPK") + record("HIPK"), {}, {}}}));
+  auto split = read_text(library({{".hipFatBinSegment", record("HIPK") + record("HIPK"), {}, {}}}));
   EXPECT_TRUE(!split.embedded && split.split);
-  EXPECT_TRUE(read(library({{".rocm_kpack_ref", "x", {}, {}}})).split);
+  EXPECT_TRUE(read_text(library({{".rocm_kpack_ref", "x", {}, {}}})).split);
 }
 
 TEST(Contents, WhatAConversionLeavesIsNotDamage) {
   for (const auto& left : {std::string(200'000, '\0'), std::string(5000, 'n')}) {
     Part code{".hip_fatbin", left, {}, {}}, records{".hipFatBinSegment", record("HIPK"), {}, {}};
-    EXPECT_EQ(found(read(library({code, records}))), "");
-    EXPECT_NE(found(read(library({code}))), "");
+    EXPECT_EQ(found(read_text(library({code, records}))), "");
+    EXPECT_NE(found(read_text(library({code}))), "");
     records.bytes += record("FPIH");
-    EXPECT_NE(found(read(library({code, records}))), "");
+    EXPECT_NE(found(read_text(library({code, records}))), "");
   }
 }
 
 TEST(Contents, WindowsLibraries) {
-  auto contents =
-      read(dll({{".text", "code", {}, {}}, {".hip_fat", two_targets(), {}, {}}, {".hipFatB", record("FPIH"), {}, {}}}));
-  EXPECT_EQ(listed(contents), k_two);
+  auto contents = read_text(
+      dll({{".text", "code", {}, {}}, {".hip_fat", two_targets(), {}, {}}, {".hipFatB", record("FPIH"), {}, {}}}));
+  EXPECT_EQ(targets_listed(contents), k_two);
   EXPECT_EQ(found(contents), "");
   EXPECT_TRUE(contents.embedded);
 }
@@ -132,8 +134,8 @@ TEST(Contents, WindowsLibraries) {
 TEST(Contents, OtherFilesHoldNothing) {
   for (const auto& bytes : {std::string(), std::string("CCO"), std::string("text"), library({{".text", "x", {}, {}}}),
                             std::string("MZ"), std::string("MZ").append(70, '\xFF')}) {
-    auto contents = read(bytes);
-    EXPECT_EQ(listed(contents) + found(contents), "");
+    auto contents = read_text(bytes);
+    EXPECT_EQ(targets_listed(contents) + found(contents), "");
   }
 }
 
@@ -142,8 +144,8 @@ TEST(Contents, KpackArchives) {
                               {"lib/libb.so", "gfx1201", code(k_gfx1201, 9000)},
                               {"lib/libc.so", "gfx1030", code(k_gfx906)}};
   for (bool packed : {false, true}) {
-    auto contents = read(kpack(kernels, packed));
-    EXPECT_EQ(listed(contents), std::string(k_two) + ", gfx1030 5000 LIE") << packed;
+    auto contents = read_text(kpack(kernels, packed));
+    EXPECT_EQ(targets_listed(contents), std::string(k_two) + ", gfx1030 5000 LIE") << packed;
     EXPECT_EQ(found(contents), "");
     EXPECT_EQ(contents.objects.at(0).container, Container::kpack);
   }
@@ -207,7 +209,7 @@ std::vector<Hostile> hostile_files() {
 
 TEST(Hostile, IsAFinding) {
   for (const auto& [what, bytes, finding] : hostile_files()) {
-    auto contents = read(bytes);
+    auto contents = read_text(bytes);
     EXPECT_NE(found(contents).find(finding), std::string::npos) << what << ":\n" << found(contents);
     for (const auto& one : contents.findings) EXPECT_EQ(one.place, "x") << what;
   }
@@ -217,7 +219,7 @@ TEST(Hostile, EveryTruncationIsRead) {
   for (const auto& bytes : {two_targets().substr(0, 4400), compressed(two_targets()),
                             library({{".hip_fatbin", compressed(two_targets()), {}, {}}}),
                             kpack({{"lib/liba.so", "gfx942", code(k_gfx942, 100)}}, true)})
-    for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 200) read(bytes.substr(0, size));
+    for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 200) read_text(bytes.substr(0, size));
 }
 
 TEST(Hostile, ABlobOutsideTheArchiveIsListedForNoRow) {
@@ -227,24 +229,24 @@ TEST(Hostile, ABlobOutsideTheArchiveIsListedForNoRow) {
                     {"toc", map({{"a", map({{"gfx942", row}})}, {"b", map({{"gfx942", row}})}})}});
   std::string file("KPAK");
   put<std::uint32_t>(file, 1), put<std::uint64_t>(file, 16);
-  auto contents = read(file + table);
-  EXPECT_EQ(listed(contents), "");
+  auto contents = read_text(file + table);
+  EXPECT_EQ(targets_listed(contents), "");
   EXPECT_EQ(contents.findings.size(), 2u);
 }
 
 TEST(Hostile, BundlesBeforeTheDamageAreListed) {
   auto contents =
-      read(library({{".hip_fatbin",
-                     linked({two_targets(), compressed(two_targets(), {3, 1, 1ull << 50, {}}), two_targets()}),
-                     {},
-                     {}}}));
-  EXPECT_EQ(listed(contents), k_two);
+      read_text(library({{".hip_fatbin",
+                          linked({two_targets(), compressed(two_targets(), {3, 1, 1ull << 50, {}}), two_targets()}),
+                          {},
+                          {}}}));
+  EXPECT_EQ(targets_listed(contents), k_two);
   EXPECT_EQ(contents.findings.size(), 1u);
 }
 
 TEST(Hostile, ManySectionsOfCode) {
   std::vector<Part> parts(1000, Part{".hip_fatbin", "", 4096, 4096});
-  auto contents = read(library(parts));
+  auto contents = read_text(library(parts));
   EXPECT_NE(found(contents).find("more than 64 sections"), std::string::npos);
 }
 
@@ -255,7 +257,7 @@ TEST(Hostile, ManyLabels) {
     for (int i = 0; i < 100; ++i) items.push_back(device(fmt::format("gfx{}", 10'000 + 100 * b + i), ""));
     pad(bytes, 4096), bytes += bundle(items);
   }
-  auto contents = read(bytes);
+  auto contents = read_text(bytes);
   EXPECT_EQ(contents.objects.size(), 1024u);
   EXPECT_NE(found(contents).find("labels of more than 1024 targets"), std::string::npos);
   EXPECT_LE(contents.findings.size(), 101u);
@@ -263,14 +265,14 @@ TEST(Hostile, ManyLabels) {
 
 TEST(Hostile, TheNextBundleBeginsBehindTheTable) {
   // 100 entries of nothing with long names: the table takes three pages, and the file is the table alone.
-  auto contents = read(bundle(std::vector<Item>(100, device(std::string("gfx942") + std::string(80, '-'), ""))));
+  auto contents = read_text(bundle(std::vector<Item>(100, device(std::string("gfx942") + std::string(80, '-'), ""))));
   EXPECT_EQ(contents.containers, 1u);
   EXPECT_EQ(contents.objects.size(), 100u);
   EXPECT_EQ(found(contents), "");
 }
 
 TEST(Hostile, ControlCharactersAreNotPrinted) {
-  auto text = found(read(bundle({{"hip-\x1b[31m", code(k_gfx942), {}, {}, {}}})));
+  auto text = found(read_text(bundle({{"hip-\x1b[31m", code(k_gfx942), {}, {}, {}}})));
   EXPECT_NE(text, "");
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
@@ -285,7 +287,7 @@ TEST(Hostile, AHundredThousandSections) {
   auto table_at = file.size() - 3 * 64;
   file.replace(60, 2, count).replace(table_at + 32, 8, table_size);
   file.resize(table_at + k_sections * 64);
-  EXPECT_EQ(listed(read(file)), k_two);
+  EXPECT_EQ(targets_listed(read_text(file)), k_two);
 }
 
 } // namespace

@@ -58,7 +58,7 @@ Contents read_section(const std::string& name, const std::string& bytes) {
   EXPECT_TRUE(contents);
   return contents ? *contents : Contents{};
 }
-std::string listed(const Contents& contents) {
+std::string offload_listed(const Contents& contents) {
   std::string out;
   for (const auto& object : contents.objects)
     out += fmt::format("{}{} {} {}", out.empty() ? "" : ", ", object.target.str(), to_string(object.container),
@@ -72,10 +72,10 @@ TEST(Offload, BinariesOfClangsNewDriver) {
   auto amd = offload_binary("amdgcn-amd-amdhsa", "gfx942", code(k_gfx942, 400));
   auto other = offload_binary("nvptx64-nvidia-cuda", "sm_80", std::string("\177ELF") + std::string(96, 'c'));
   auto contents = read_section(".llvm.offloading", amd + other + std::string(64, '\0') + amd);
-  EXPECT_EQ(listed(contents), "gfx942 offload binary 400, sm_80 offload binary 100, gfx942 offload binary 400");
+  EXPECT_EQ(offload_listed(contents), "gfx942 offload binary 400, sm_80 offload binary 100, gfx942 offload binary 400");
   EXPECT_EQ(contents.containers, 3u);
   EXPECT_TRUE(contents.objects[0].label_agrees);
-  EXPECT_EQ(listed(read_section(".llvm.offloading", offload_binary("spirv64-intel", "", "code"))),
+  EXPECT_EQ(offload_listed(read_section(".llvm.offloading", offload_binary("spirv64-intel", "", "code"))),
             "spirv64 offload binary 4");
 }
 
@@ -87,26 +87,26 @@ TEST(Offload, ALabelIsComparedWithTheHeader) {
 
 TEST(Offload, AnotherFormIsANote) {
   auto good = offload_binary("amdgcn-amd-amdhsa", "gfx942", code(k_gfx942, 400));
-  EXPECT_EQ(listed(read_section(".llvm.offloading", good + offload_binary("t", "gfx942", "x", 2))),
+  EXPECT_EQ(offload_listed(read_section(".llvm.offloading", good + offload_binary("t", "gfx942", "x", 2))),
             "gfx942 offload binary 400; note G102");
   for (std::size_t at : {8u, 16u, 24u, 40u, 48u, 56u, 64u}) { // sizes and places
     auto lie = good;
     lie.replace(at, 8, 8, '\xFF');
-    EXPECT_EQ(listed(read_section(".llvm.offloading", lie)), "; note G102") << at;
+    EXPECT_EQ(offload_listed(read_section(".llvm.offloading", lie)), "; note G102") << at;
   }
   for (std::size_t size = 1; size < good.size(); size += 7) {
     auto contents = read_section(".llvm.offloading", good.substr(0, size));
     EXPECT_TRUE(contents.objects.empty()) << size;
   }
-  EXPECT_EQ(listed(read_section(".llvm.offloading", std::string(4096, '\0'))), "");
+  EXPECT_EQ(offload_listed(read_section(".llvm.offloading", std::string(4096, '\0'))), "");
 }
 
 TEST(Offload, FatbinsOfCuda) {
   auto one = fatbin({{2, 90, 128, 0, 0x11}, {1, 90, 64, 500, 0x2011}, {2, 75, 96, 0, 0x11}});
   auto two = fatbin({{2, 120, 200, 1000, 0x8011}, {64, 120, 8, 0, 0}});
-  EXPECT_EQ(listed(read_section(".nv_fatbin", one + two)),
+  EXPECT_EQ(offload_listed(read_section(".nv_fatbin", one + two)),
             "sm_90 fatbin 128, compute_90 compressed fatbin 500, sm_75 fatbin 96, sm_120 compressed fatbin 1000");
-  EXPECT_EQ(listed(read_section(".nv_fatbin", std::string(4096, '\0'))), "");
+  EXPECT_EQ(offload_listed(read_section(".nv_fatbin", std::string(4096, '\0'))), "");
 }
 
 TEST(Offload, AnotherFormOfAFatbinIsANote) {
@@ -116,7 +116,7 @@ TEST(Offload, AnotherFormOfAFatbinIsANote) {
     EXPECT_EQ(read_section(".nv_fatbin", bytes).findings.at(0).severity, Severity::note);
   auto endless = good;
   endless.replace(16 + 8, 8, 8, '\xFF'); // the size of the first piece
-  EXPECT_EQ(listed(read_section(".nv_fatbin", endless)), "; note G102");
+  EXPECT_EQ(offload_listed(read_section(".nv_fatbin", endless)), "; note G102");
 }
 
 TEST(Offload, ThinningLeavesThemAndSaysSo) {

@@ -26,7 +26,7 @@ Thinned good(const std::string& bytes, const std::vector<std::string>& devices) 
 
 std::string bytes_of(const content::Rope& rope) { return rope.read_all(1u << 30).value(); }
 
-std::string listed(const Contents& contents) {
+std::string thin_listed(const Contents& contents) {
   std::string out;
   for (const auto& object : contents.objects)
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", object.target.str(), object.bytes);
@@ -43,8 +43,8 @@ TEST(Thin, DropsEntriesAndZerosTheirCode) {
   auto before = three();
   auto done = good(before, {"gfx1030"});
   EXPECT_TRUE(done.changed);
-  EXPECT_EQ(listed(done.before), k_three);
-  EXPECT_EQ(listed(done.after), "gfx1030 7001");
+  EXPECT_EQ(thin_listed(done.before), k_three);
+  EXPECT_EQ(thin_listed(done.after), "gfx1030 7001");
   auto after = bytes_of(done.file);
   ASSERT_EQ(after.size(), before.size());
   EXPECT_EQ(after.substr(12288, 8192), before.substr(12288, 8192)); // the code for gfx1030, behind 4096 + 8192
@@ -84,7 +84,7 @@ TEST(Thin, LinkedBundlesAreFoundBehindCodeThatWasZeroed) {
   auto large = bundle({device("gfx1030", code(k_gfx1030)), device("gfx942", code(k_gfx942, 3u << 20))});
   auto file = library({{".hip_fatbin", linked({large, large, three()}), {}, {}}, {".text", "code", {}, {}}});
   auto done = good(file, {"gfx1030"});
-  EXPECT_EQ(listed(done.after), "gfx1030 5000, gfx1030 5000, gfx1030 7001");
+  EXPECT_EQ(thin_listed(done.after), "gfx1030 5000, gfx1030 5000, gfx1030 7001");
   EXPECT_EQ(done.after.containers, 3u);
   EXPECT_EQ(done.file.size(), file.size());
 }
@@ -92,7 +92,7 @@ TEST(Thin, LinkedBundlesAreFoundBehindCodeThatWasZeroed) {
 TEST(Thin, ABundleWithoutWantedCodeKeepsTheHost) {
   auto done = good(library({{".hip_fatbin", linked({three(), bundle({device("gfx906", code(k_gfx906))})}), {}, {}}}),
                    {"gfx1030"});
-  EXPECT_EQ(listed(done.after), "gfx1030 7001");
+  EXPECT_EQ(thin_listed(done.after), "gfx1030 7001");
   EXPECT_EQ(done.after.containers, 2u);
   auto empty = bytes_of(good(bundle({device("gfx906", code(k_gfx906))}), {"gfx1030"}).file);
   EXPECT_EQ(empty.substr(0, 24), "__CLANG_OFFLOAD_BUNDLE__");
@@ -123,7 +123,7 @@ TEST(Thin, WhatServesATargetStays) {
 TEST(Thin, CodeForAnUnknownProcessorStays) {
   for (const char* label : {"amdgcnspirv", "gfx14-generic", "gfx9999"}) {
     auto done = good(bundle({device(label, "SPIR-V"), device("gfx942", code(k_gfx942))}), {"gfx1030"});
-    EXPECT_EQ(listed(done.after), fmt::format("{} 6", label));
+    EXPECT_EQ(thin_listed(done.after), fmt::format("{} 6", label));
   }
   EXPECT_TRUE(is_unwanted(*parse_target("gfx11xx"), {"gfx942"}));
   EXPECT_FALSE(is_unwanted(*parse_target("gfx11xx"), {"gfx1101"}));
@@ -136,12 +136,12 @@ TEST(Thin, CompressedBundlesOfAllVersionsAndMethods) {
       auto packed = compressed(three(), {version, method, {}, {}});
       auto file = library({{".hip_fatbin", linked({packed, three(), packed}), {}, {}}});
       auto done = good(file, {"gfx1030", "gfx906"});
-      EXPECT_EQ(listed(done.after), "gfx1030 7001, gfx1030 7001, gfx1030 7001") << version << " " << method;
+      EXPECT_EQ(thin_listed(done.after), "gfx1030 7001, gfx1030 7001, gfx1030 7001") << version << " " << method;
       EXPECT_THAT(done.left, IsEmpty()) << version << " " << method;
       auto after = bytes_of(done.file);
       ASSERT_EQ(after.size(), file.size());
       EXPECT_EQ(after.substr(4096, 8), file.substr(4096, 8)) << "magic, version and method";
-      EXPECT_EQ(listed(read_contents(content::Rope::literal(after.substr(4096, packed.size())), "x").value()),
+      EXPECT_EQ(thin_listed(read_contents(content::Rope::literal(after.substr(4096, packed.size())), "x").value()),
                 "gfx1030 7001");
     }
 }
@@ -182,7 +182,7 @@ TEST(Thin, ABundleWithBytesThatNoEntryDescribesStays) {
   odd[4096 + 8192 + 6000] = 'x';
   auto done = good(linked({odd, plain}), {"gfx1030"});
   EXPECT_THAT(done.left, ElementsAre(HasSubstr("that no entry describes")));
-  EXPECT_EQ(listed(done.after), "gfx1030 5000, gfx942 5000, gfx1201 5000, gfx1030 5000");
+  EXPECT_EQ(thin_listed(done.after), "gfx1030 5000, gfx942 5000, gfx1201 5000, gfx1030 5000");
   auto packed = compressed(plain);
   for (auto bytes : {linked({plain, plain}), linked({packed, packed})}) {
     auto end = bytes.starts_with("CCOB") ? packed.size() : plain.size();
@@ -190,9 +190,9 @@ TEST(Thin, ABundleWithBytesThatNoEntryDescribesStays) {
     EXPECT_EQ(good(bytes, {"gfx1030"}).left.size(), 1u);
   }
   auto last = good(library({{".hip_fatbin", plain, {}, {}}}).replace(4096 + plain.size() + 1, 1, "x"), {"gfx1030"});
-  EXPECT_EQ(listed(last.after), "gfx1030 5000") << "behind the section it is another one's";
+  EXPECT_EQ(thin_listed(last.after), "gfx1030 5000") << "behind the section it is another one's";
   // Before what stays, such bytes are in nobody's way.
-  EXPECT_EQ(listed(good(linked({odd, plain}), {"gfx1201"}).after), "gfx1201 5000, gfx1201 5000");
+  EXPECT_EQ(thin_listed(good(linked({odd, plain}), {"gfx1201"}).after), "gfx1201 5000, gfx1201 5000");
 }
 
 TEST(Thin, OtherContainersStay) {

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-constexpr const char* k_wheel = "rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl";
+constexpr const char* k_claimed_wheel = "rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl";
 
 std::vector<std::string> codes(const Findings& findings) {
   std::vector<std::string> out;
@@ -39,9 +39,9 @@ Findings judged(const IndexPage& page, Claims& claims) {
 
 TEST(JudgePage, ASoundPageGivesClaimsAndNoFindings) {
   Claims claims;
-  EXPECT_THAT(judged(page_with({link_to(k_wheel)}), claims), IsEmpty());
+  EXPECT_THAT(judged(page_with({link_to(k_claimed_wheel)}), claims), IsEmpty());
   ASSERT_EQ(claims.size(), 1u);
-  EXPECT_EQ(claims.begin()->second[0].place, std::string("p: ") + k_wheel);
+  EXPECT_EQ(claims.begin()->second[0].place, std::string("p: ") + k_claimed_wheel);
 }
 
 TEST(JudgePage, EachDefectOfALinkIsFound) {
@@ -60,7 +60,7 @@ TEST(JudgePage, EachDefectOfALinkIsFound) {
       {"name", [](PageFile& f) { f.url = "other.whl"; }, "I017", "the link ends in"},
   };
   for (const auto& one : cases) {
-    auto file = link_to(k_wheel);
+    auto file = link_to(k_claimed_wheel);
     one.spoil(file);
     Claims claims;
     auto findings = judged(page_with({file}), claims);
@@ -71,11 +71,12 @@ TEST(JudgePage, EachDefectOfALinkIsFound) {
 
 TEST(JudgePage, FilesOfOthersRepeatsAndForeignLinksAreFound) {
   Claims claims;
-  auto elsewhere = link_to(k_wheel);
-  elsewhere.url = std::string("https://files.example.com/") + k_wheel;
+  auto elsewhere = link_to(k_claimed_wheel);
+  elsewhere.url = std::string("https://files.example.com/") + k_claimed_wheel;
   auto sdist = link_to("rocm_sdk_core-7.2.0.tar.gz");
   sdist.core_metadata = "true";
-  auto findings = judged(page_with({link_to(k_wheel), link_to(k_wheel), link_to("rocm-7.2.0.tar.gz"), sdist}), claims);
+  auto findings = judged(
+      page_with({link_to(k_claimed_wheel), link_to(k_claimed_wheel), link_to("rocm-7.2.0.tar.gz"), sdist}), claims);
   EXPECT_THAT(codes(findings), ElementsAre("I017", "I017", "I014"));
   EXPECT_THAT(findings[0].message, HasSubstr("listed twice"));
   EXPECT_THAT(findings[1].message, HasSubstr("belongs to rocm"));
@@ -97,7 +98,7 @@ FileFacts sound() {
 }
 
 Claim true_claim() {
-  Claim claim{"p", link_to(k_wheel)};
+  Claim claim{"p", link_to(k_claimed_wheel)};
   claim.file.size = 100;
   claim.file.hashes = {{"sha256", sha256("bytes").hex()}};
   claim.file.core_metadata = "sha256=" + sha256("Metadata-Version: 2.1\n").hex();

@@ -54,7 +54,7 @@ WheelContents pure(WheelContents made) {
   return made;
 }
 
-struct Case {
+struct MachineCase {
   const char* what;
   WheelContents wheel;
   std::vector<std::string> expected;
@@ -66,7 +66,7 @@ constexpr const char* k_linux = "linux_x86_64";
 TEST(MachineRules, Tags) {
   auto fast = changed([](auto& l) { l.isa_level = 3; });
   auto arm = changed([](auto& l) { l.facts.machine = EM_AARCH64; });
-  const Case cases[] = {
+  const MachineCase cases[] = {
       {"Q101 kept", wheel(k_2_28, {file("x/a.so", asking("GLIBC_2.28"))}), {}},
       {"Q101 broken", wheel(k_2_28, {file("x/a.so", asking("GLIBC_2.29"))}), {"e Q101"}},
       {"Q101 promises nothing", wheel(k_linux, {file("x/a.so", asking("GLIBC_2.99"))}), {}},
@@ -147,7 +147,7 @@ TEST(MachineRules, RunPaths) {
 TEST(MachineRules, WhatFilesCarry) {
   constexpr std::uint64_t k_limit = 1u << 20;
   auto object = changed([](auto& l) { l.facts.has_dynamic = l.has_relro = false; });
-  const Case cases[] = {
+  const MachineCase cases[] = {
       {"Q111", wheel(k_linux, {file("x/a.so", changed([](auto& l) { l.text_relocations = true; }))}), {"w Q111"}},
       {"Q112", wheel(k_linux, {file("x/a.so", changed([](auto& l) { l.has_relro = false; }))}), {"w Q112"}},
       {"Q112 is about files that the loader relocates", wheel(k_linux, {file("x/a.o", object)}), {}},

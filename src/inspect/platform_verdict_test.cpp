@@ -24,7 +24,7 @@ std::vector<std::string> whats(const std::vector<Demand>& demands) {
   return out;
 }
 
-struct Case {
+struct PlatformCase {
   const char* what;
   elf::Linking linking;
   std::string tag, symbols_tag;
@@ -35,7 +35,7 @@ TEST(PlatformVerdict, OneFile) {
   fast.isa_level = 3;
   auto with_libz = needing({}, {"libz.so.1"});
   with_libz.imports = {"inflate_fast"};
-  const Case cases[] = {
+  const PlatformCase cases[] = {
       {"nothing asked", library(), "manylinux_2_5_x86_64", "manylinux_2_5_x86_64"},
       {"a version of 2.5", needing({{"libc.so.6", "GLIBC_2.4"}}), "manylinux_2_5_x86_64", "manylinux_2_5_x86_64"},
       {"the newest one decides", needing({{"libc.so.6", "GLIBC_2.4"}, {"libc.so.6", "GLIBC_2.27"}}),
@@ -117,7 +117,7 @@ TEST(PlatformVerdict, Musl) {
   hidden.imports = {"uncompress2"}; // private for musl, whatever the version
   auto versioned = musl();
   versioned.versions = {{"libgcc_s-1.so.1", "GCC_99.0"}};
-  const Case cases[] = {
+  const PlatformCase cases[] = {
       {"musl alone", musl(), "musllinux_1_2_x86_64", "musllinux_1_2_x86_64"},
       {"libz", musl({"libz.so.1"}), "musllinux_1_2_x86_64", "musllinux_1_2_x86_64"},
       {"a library that only glibc systems have", musl({"libm.so.6"}), "linux_x86_64", "musllinux_1_2_x86_64"},

@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// Answers what it is told to.
-class Scripted final : public Transport {
+class TraceScript final : public Transport {
 public:
   std::vector<Answer> answers;
   Answer send(const Request&) override {
@@ -34,7 +34,7 @@ protected:
   }
   sys::FixedClock clock_{0};
   std::vector<std::string> lines_;
-  std::shared_ptr<Scripted> inner_ = std::make_shared<Scripted>();
+  std::shared_ptr<TraceScript> inner_ = std::make_shared<TraceScript>();
   std::shared_ptr<Transport> traced_ =
       make_traced(inner_, [this](std::string_view line) { lines_.emplace_back(line); }, clock_);
 };

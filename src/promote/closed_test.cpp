@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const std::int64_t k_now_us = *sys::parse_rfc3339("2026-11-20T12:00:00Z");
+const std::int64_t k_closed_now_us = *sys::parse_rfc3339("2026-11-20T12:00:00Z");
 
 SampleFile library(const std::string& family, const std::string& version = "7.0") {
   auto project = "rocm-sdk-libraries-" + family;
@@ -49,8 +49,8 @@ protected:
     waiver.channel = "stable";
     waiver.reason = "test";
     waiver.approver = "lead";
-    waiver.created = sys::Timestamp::from_us(k_now_us - 1'000'000);
-    waiver.expires = sys::Timestamp::from_us(k_now_us + 3'600'000'000);
+    waiver.created = sys::Timestamp::from_us(k_closed_now_us - 1'000'000);
+    waiver.expires = sys::Timestamp::from_us(k_closed_now_us + 3'600'000'000);
     waiver.cell.family = family;
     waiver.sets = sets;
     ASSERT_TRUE(registry::put_waiver(*store_, waiver));
@@ -64,12 +64,12 @@ protected:
     auto policy = gate::testing::parsed_policy(
         "approvers = [\"lead\"]\n" + keys +
         "[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
-    return {{"test", sets, *registry::union_of(sets), {}, 0}, "stable", policy, true, k_now_us, 1};
+    return {{"test", sets, *registry::union_of(sets), {}, 0}, "stable", policy, true, k_closed_now_us, 1};
   }
   Receipt move(const std::vector<SealedSet>& sets, const std::string& keys = "", bool only_ready = true) {
     auto wanted = request(sets, keys);
     wanted.ready_cells_only = only_ready;
-    auto receipt = promote(*store_, wanted, {"tester", sys::Timestamp::from_us(k_now_us), "why", {}, false});
+    auto receipt = promote(*store_, wanted, {"tester", sys::Timestamp::from_us(k_closed_now_us), "why", {}, false});
     EXPECT_TRUE(receipt) << render(receipt.error());
     return *receipt;
   }
@@ -120,7 +120,7 @@ TEST_F(Closed, APolicyMayListAnExtraAsEmptyUntilItsPackagesFollow) {
   page = *store_->get("channels/stable/simple/rocm/index.html", 1 << 20);
   EXPECT_THAT(*page, ::testing::Not(HasSubstr("held back")));
   // What the view of then says comes back with it.
-  Options back{"tester", sys::Timestamp::from_us(k_now_us), "why", {}, false};
+  Options back{"tester", sys::Timestamp::from_us(k_closed_now_us), "why", {}, false};
   ASSERT_TRUE(rollback(*store_, "stable", back));
   EXPECT_EQ(empty_extras().size(), 1u);
   page = *store_->get("channels/stable/simple/rocm/index.html", 1 << 20);
@@ -171,7 +171,7 @@ TEST_F(Closed, ASourceDistributionThatDoesNotSayWhatItRequiresIsHeld) {
   ASSERT_TRUE(store_->put(file.key, content::Rope::literal("bytes of old-1.0.tar.gz"), {}));
   record.files = {file};
   auto digest = *registry::put_set(*store_, record);
-  ASSERT_TRUE(registry::seal(*store_, digest, sys::Timestamp::from_us(k_now_us)));
+  ASSERT_TRUE(registry::seal(*store_, digest, sys::Timestamp::from_us(k_closed_now_us)));
   waive("");
   auto plan = ready({*registry::load_sealed(*store_, digest)});
   EXPECT_TRUE(plan.held);

@@ -10,7 +10,7 @@
 namespace quarry::promote {
 namespace {
 
-const std::int64_t k_noon = *sys::parse_rfc3339("2026-11-20T12:00:00Z");
+const std::int64_t k_pin_noon = *sys::parse_rfc3339("2026-11-20T12:00:00Z");
 constexpr const char* k_open = "[states]\nno_runner = \"waive\"\n[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\n"
                                "pythons=[\"*\"]\nsuites=[\"smoke\"]\n[[family]]\nfamilies=[\"*\"]\n"
                                "state=\"no_runner\"\nreason=\"a test of copies\"\n";
@@ -31,9 +31,9 @@ protected:
                     "stable",
                     gate::testing::parsed_policy(k_open),
                     false,
-                    k_noon};
+                    k_pin_noon};
     request.pin_from = rules;
-    return promote(*store_, request, {"tester", sys::Timestamp::from_us(k_noon), "why", {}, false});
+    return promote(*store_, request, {"tester", sys::Timestamp::from_us(k_pin_noon), "why", {}, false});
   }
   std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
   std::vector<registry::SealedSet> sets_;
@@ -54,7 +54,8 @@ TEST_F(Pin, OnlyWhatARuleCoversIsCopied) {
   auto whole = publish::verify_sets(*store_, shown->sets, {});
   ASSERT_TRUE(whole) << render(whole.error());
   EXPECT_TRUE(whole->empty());
-  EXPECT_TRUE(gate::collect(*store_, "stable", shown->sets, k_noon)) << "it stands on the evidence of the run's set";
+  EXPECT_TRUE(gate::collect(*store_, "stable", shown->sets, k_pin_noon))
+      << "it stands on the evidence of the run's set";
   EXPECT_EQ(registry::resolve_run(*store_, "1-linux")->sets[0].digest, sets_[0].digest);
 }
 

@@ -15,7 +15,7 @@ using registry::testing::sealed_sample;
 using store::testing::FaultyStore;
 using ::testing::ElementsAre;
 
-const Author k_author{"tester", *sys::Timestamp::parse("2026-11-20T12:00:00Z"), "broken"};
+const Author k_withdrawer{"tester", *sys::Timestamp::parse("2026-11-20T12:00:00Z"), "broken"};
 
 /// Run 1 has a and shared, run 2 has b and shared.
 std::vector<SealedSet> two_sets(store::ObjectStore& store) {
@@ -24,7 +24,7 @@ std::vector<SealedSet> two_sets(store::ObjectStore& store) {
       sealed_sample(store, "2-linux/python/g", {{"b-1.tar.gz", "b", "1"}, {"shared-1.tar.gz", "shared", "1"}})};
   publish::Reason reason;
   reason.action = registry::Action::publish;
-  reason.when = k_author.when;
+  reason.when = k_withdrawer.when;
   EXPECT_TRUE(publish::add_sets(store, "nightly", sets, reason));
   EXPECT_TRUE(pages::project_channel(store, "nightly"));
   return sets;
@@ -45,7 +45,7 @@ TEST(Withdraw, ASetLeavesWithTheFilesThatNoOtherHas) {
   ASSERT_TRUE(plan) << render(plan.error());
   ASSERT_EQ(plan->blocked.size(), 1u);
   EXPECT_EQ(plan->blocked[0].filename, "a-1.tar.gz");
-  auto moved = withdraw(*store, *plan, k_author);
+  auto moved = withdraw(*store, *plan, k_withdrawer);
   ASSERT_TRUE(moved) << render(moved.error());
   EXPECT_THAT(shown(*store), ElementsAre("b-1.tar.gz", "shared-1.tar.gz"));
   EXPECT_EQ(moved->guard.blocked.at(0).reason, "broken");
@@ -58,12 +58,12 @@ TEST(Withdraw, AFileLeavesEverySet) {
   auto plan = plan_withdrawal(*store, "nightly", {"shared-1.tar.gz"});
   ASSERT_TRUE(plan) << render(plan.error());
   EXPECT_EQ(plan->derived.size(), 2u);
-  ASSERT_TRUE(withdraw(*store, *plan, k_author));
+  ASSERT_TRUE(withdraw(*store, *plan, k_withdrawer));
   EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz", "b-1.tar.gz"));
   // The whole still names what is left of it.
   auto again = plan_withdrawal(*store, "nightly", {"set:" + sets[1].digest.hex()});
   ASSERT_TRUE(again) << render(again.error());
-  ASSERT_TRUE(withdraw(*store, *again, k_author));
+  ASSERT_TRUE(withdraw(*store, *again, k_withdrawer));
   EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz"));
   EXPECT_EQ(violations(*store), "");
 }
@@ -74,7 +74,7 @@ TEST(Withdraw, ASetWhoseFilesOthersKeepIsNotTakenOut) {
   auto same = sealed_sample(*store, "3-linux/python/g", {{"shared-1.tar.gz", "shared", "1"}});
   publish::Reason reason;
   reason.action = registry::Action::publish;
-  reason.when = k_author.when;
+  reason.when = k_withdrawer.when;
   ASSERT_TRUE(publish::add_sets(*store, "nightly", {same}, reason));
   auto plan = plan_withdrawal(*store, "nightly", {"set:" + same.digest.hex()});
   ASSERT_FALSE(plan);
@@ -103,8 +103,8 @@ TEST(Withdraw, AMoveInBetweenIsNotOverwritten) {
   auto first = plan_withdrawal(*store, "nightly", {"a-1.tar.gz"}),
        second = plan_withdrawal(*store, "nightly", {"b-1.tar.gz"});
   ASSERT_TRUE(first && second);
-  ASSERT_TRUE(withdraw(*store, *first, k_author));
-  auto late = withdraw(*store, *second, k_author);
+  ASSERT_TRUE(withdraw(*store, *first, k_withdrawer));
+  auto late = withdraw(*store, *second, k_withdrawer);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, "R003");
   EXPECT_THAT(shown(*store), ElementsAre("b-1.tar.gz", "shared-1.tar.gz"));
@@ -115,19 +115,19 @@ TEST(Withdraw, KilledAnywhereTheChannelIsWholeAndTheSameCommandEndsIt) {
   two_sets(*counting_store);
   FaultyStore counting(*counting_store);
   auto plan = plan_withdrawal(counting, "nightly", {"shared-1.tar.gz"});
-  ASSERT_TRUE(plan && withdraw(counting, *plan, k_author));
+  ASSERT_TRUE(plan && withdraw(counting, *plan, k_withdrawer));
   for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
     SCOPED_TRACE(counting.log()[n - 1]);
     auto store = store::make_memory_store();
     two_sets(*store);
     FaultyStore faulty(*store, {FaultyStore::Fault::die_after, n, false});
     auto planned = plan_withdrawal(faulty, "nightly", {"shared-1.tar.gz"});
-    bool done = planned && withdraw(faulty, *planned, k_author);
+    bool done = planned && withdraw(faulty, *planned, k_withdrawer);
     ASSERT_EQ(violations(*store), "");
     if (done) continue;
     auto again = plan_withdrawal(*store, "nightly", {"shared-1.tar.gz"});
     if (again) {
-      ASSERT_TRUE(withdraw(*store, *again, k_author));
+      ASSERT_TRUE(withdraw(*store, *again, k_withdrawer));
     } else {
       EXPECT_EQ(again.error().code, "O024") << "the move was made, its pages may be stale";
     }
@@ -142,7 +142,7 @@ TEST(Withdraw, WhatStaysIsNotAnOutputOfTheRun) {
   auto store = store::make_memory_store();
   auto sets = two_sets(*store);
   auto plan = plan_withdrawal(*store, "nightly", {"shared-1.tar.gz"});
-  ASSERT_TRUE(plan && withdraw(*store, *plan, k_author));
+  ASSERT_TRUE(plan && withdraw(*store, *plan, k_withdrawer));
   auto run = registry::resolve_run(*store, "1-linux");
   ASSERT_TRUE(run) << render(run.error());
   ASSERT_EQ(run->sets.size(), 1u);
@@ -163,7 +163,7 @@ TEST(Withdraw, SaysWhatCannotBeInstalledAnyMore) {
       {needs, free, {"lib-1.0-py3-none-any.whl", "lib", "1.0"}, {"lib-1.1-py3-none-any.whl", "lib", "1.1"}});
   publish::Reason reason;
   reason.action = registry::Action::publish;
-  reason.when = k_author.when;
+  reason.when = k_withdrawer.when;
   ASSERT_TRUE(publish::add_sets(*store, "nightly", {set}, reason));
   auto broken = [&](const std::vector<std::string>& what) {
     auto plan = plan_withdrawal(*store, "nightly", what);

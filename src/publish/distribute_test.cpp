@@ -21,7 +21,7 @@ namespace {
 using store::testing::FaultyStore;
 using testing::Packages;
 
-const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
+const auto k_distributed_at = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 constexpr const char* k_prefix = "v2/{family}";
 
 class Distribute : public ::testing::Test {
@@ -37,14 +37,14 @@ protected:
   }
   void publish(const Packages& packages, const std::string& run) {
     Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = "gfx94X-dcgpu"};
-    auto plan = make_plan(*source_, target, *collect({packages.path(), testing::fake_describe, 1}), k_now);
-    ASSERT_TRUE(plan && execute(*source_, *plan, {k_now, "tester", {}, 1, {}, {}}));
+    auto plan = make_plan(*source_, target, *collect({packages.path(), testing::fake_describe, 1}), k_distributed_at);
+    ASSERT_TRUE(plan && execute(*source_, *plan, {k_distributed_at, "tester", {}, 1, {}, {}}));
   }
   std::vector<Distributed> planned(const std::string& run) {
     return *plan_distribution(registry::resolve_run(*source_, run + "-linux")->sets, k_prefix);
   }
   Result<DistributeReceipt> copy(store::ObjectStore& target, const std::string& run) {
-    return distribute(*source_, target, planned(run), {k_now, 1});
+    return distribute(*source_, target, planned(run), {k_distributed_at, 1});
   }
   static testing::Snapshot pages_of(testing::Snapshot all) {
     std::erase_if(
@@ -261,7 +261,7 @@ TEST_F(Distribute, PagesOfAnotherToolForProjectsThatWeLackAreLeft) {
 TEST_F(Distribute, AStructuredIndexKeepsEachFileWithItsProject) {
   auto sets = *plan_distribution(registry::resolve_run(*source_, "42-linux")->sets, "v5/rocm/{product}/whl/{project}");
   ASSERT_TRUE(check_distribution(*target_, sets, 1));
-  ASSERT_TRUE(distribute(*source_, *target_, sets, {k_now, 1}));
+  ASSERT_TRUE(distribute(*source_, *target_, sets, {k_distributed_at, 1}));
   auto now = testing::snapshot(*target_);
   EXPECT_EQ(testing::broken_links(now), "");
   const std::string root = "v5/rocm/core/whl/", core = root + "rocm-sdk-core/";
@@ -271,7 +271,7 @@ TEST_F(Distribute, AStructuredIndexKeepsEachFileWithItsProject) {
   EXPECT_EQ(page.files[0].url, "rocm_sdk_core-7.0-py3-none-any.whl");
   EXPECT_TRUE(now.contains(root + "rocm/rocm-7.0.tar.gz"));
   EXPECT_TRUE(check_distribution(*target_, sets, 1)); // what lies there is ours
-  EXPECT_EQ(distribute(*source_, *target_, sets, {k_now, 1})->writes, 0u);
+  EXPECT_EQ(distribute(*source_, *target_, sets, {k_distributed_at, 1})->writes, 0u);
 }
 
 TEST_F(Distribute, AProductIsToldByItsProjects) {

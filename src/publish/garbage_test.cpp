@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::Packages;
 
-const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
+const auto k_collected_at = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 constexpr std::int64_t k_hour = 3'600'000'000, k_day = 24 * k_hour;
 constexpr CollectGarbageOptions k_default{k_day, 0, false}, k_at_once{0, 0, false};
 
@@ -43,8 +43,8 @@ struct World {
   Result<Receipt> publish(store::ObjectStore& at, const Packages& what, const std::string& run) const {
     Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = "g", .channel = "staging"};
     TRY(auto collected, collect({what.path(), testing::fake_describe, 1}));
-    TRY(auto plan, make_plan(at, target, std::move(collected), k_now));
-    return execute(at, plan, {k_now, "tester", {}, 1, {}});
+    TRY(auto plan, make_plan(at, target, std::move(collected), k_collected_at));
+    return execute(at, plan, {k_collected_at, "tester", {}, 1, {}});
   }
   Result<Receipt> publish_later(store::ObjectStore& at) const { return publish(at, later, "43"); }
   /// The number of the call that swaps the channel.
@@ -104,7 +104,7 @@ TEST(Garbage, IsMarkedFirstAndRemovedAGraceTimeLater) {
                                                                                       {},
                                                                                       {},
                                                                                       {},
-                                                                                      k_now,
+                                                                                      k_collected_at,
                                                                                       {},
                                                                                       9,
                                                                                       {}}));

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::Packages;
 
-const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
+const auto k_history_at = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 const std::string k_dir = "v2/gfx94X-dcgpu";
 constexpr const char* k_foreign = "<html><body><a href=\"demo-0.9-py3-none-any.whl\">demo</a></body></html>";
 
@@ -51,8 +51,8 @@ protected:
     Packages packages;
     packages.add("rocm_sdk_core-7.0-py3-none-any.whl");
     Target target{.layout = *run::Layout::create({{}, "42", Platform::linux}), .group = "gfx94X-dcgpu"};
-    auto plan = make_plan(*source_, target, *collect({packages.path(), testing::fake_describe, 1}), k_now);
-    ASSERT_TRUE(plan && execute(*source_, *plan, {k_now, "tester", {}, 1, {}, {}}));
+    auto plan = make_plan(*source_, target, *collect({packages.path(), testing::fake_describe, 1}), k_history_at);
+    ASSERT_TRUE(plan && execute(*source_, *plan, {k_history_at, "tester", {}, 1, {}, {}}));
     sets_ = *plan_distribution(registry::resolve_run(*source_, "42-linux")->sets, "v2/{family}");
   }
   void put(const std::string& name, const std::string& bytes) {
@@ -65,7 +65,7 @@ protected:
     return check_distribution(*target_, sets_, options);
   }
   Result<DistributeReceipt> copy(std::vector<HistoryPlan> histories, store::ObjectStore* to = nullptr) {
-    DistributeOptions options{k_now, 1};
+    DistributeOptions options{k_history_at, 1};
     options.histories = std::move(histories);
     options.who = "tester";
     return distribute(*source_, to ? *to : *target_, sets_, options);
@@ -157,7 +157,7 @@ TEST_F(UntestedHistory, ARecordThatNobodyCouldReadIsNotWritten) {
   ASSERT_TRUE(found);
   auto twice = found->at(0);
   twice.files.push_back(twice.files[0]);
-  EXPECT_EQ(take_over(*target_, twice, {k_now, "", "", "", 1}).error().code, "R012");
+  EXPECT_EQ(take_over(*target_, twice, {k_history_at, "", "", "", 1}).error().code, "R012");
   EXPECT_TRUE(target_->list(registry::history_prefix(k_dir))->empty());
 }
 
@@ -288,7 +288,7 @@ TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   put("index.html", k_foreign);
   ASSERT_TRUE(copy(*look()));
   std::uint64_t bytes = 0;
-  AdoptOptions options{index::describe, k_now, "quarry"};
+  AdoptOptions options{index::describe, k_history_at, "quarry"};
   options.temporary = ::testing::TempDir();
   options.keep_notes = true;
   options.on_start = [&](std::uint64_t, std::uint64_t more) { bytes += more; };
@@ -299,7 +299,7 @@ TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   ASSERT_TRUE(again && *again);
   EXPECT_EQ(bytes, old.size());
   EXPECT_EQ((*again)->set_digest, (*plan)->set_digest);
-  ASSERT_TRUE(seal_in_place(*target_, **again, k_now));
+  ASSERT_TRUE(seal_in_place(*target_, **again, k_history_at));
   EXPECT_TRUE(target_->list(registry::history_prefix(k_dir) + "notes/")->empty());
   EXPECT_EQ(page("demo/index.html").files.at(0).sha256(), sha256(old));
   EXPECT_THAT(**target_->get(k_dir + "/index.html", 1 << 20), Not(HasSubstr("untested")));
@@ -308,12 +308,12 @@ TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
 
 // Wherever a run is killed, the next one ends with the same seal and the same pages.
 TEST_F(UntestedHistory, ASealThatIsKilledIsCompleted) {
-  AdoptOptions options{index::describe, k_now, "quarry"};
+  AdoptOptions options{index::describe, k_history_at, "quarry"};
   options.temporary = ::testing::TempDir();
   options.keep_notes = true;
   auto seal = [&](store::ObjectStore& store) -> Result<Findings> {
     TRY(auto plan, plan_sealing(store, k_dir, options));
-    return plan ? seal_in_place(store, *plan, k_now) : complete_adoption(store, k_dir);
+    return plan ? seal_in_place(store, *plan, k_history_at) : complete_adoption(store, k_dir);
   };
   const auto bytes = wheel_bytes("0.9");
   put("demo-0.9-py3-none-any.whl", bytes);
@@ -342,7 +342,7 @@ TEST_F(UntestedHistory, ATakingOverThatIsKilledIsCompleted) {
     TRY(auto objects, check_place(store, k_dir));
     TRY(auto plan, plan_history(store, {k_dir, std::move(objects)}, options));
     if (plan.files.empty()) return complete_adoption(store, k_dir);
-    TRY_DO(take_over(store, plan, {k_now, "tester", {}, "quarry", 1}));
+    TRY_DO(take_over(store, plan, {k_history_at, "tester", {}, "quarry", 1}));
     return show_directory(store, k_dir);
   };
   const auto bytes = wheel_bytes("0.9");
@@ -365,7 +365,7 @@ TEST_F(UntestedHistory, ATakingOverThatIsKilledIsCompleted) {
 TEST_F(UntestedHistory, ANoteIsBelievedOnlyForItsOwnObject) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   std::uint64_t files = 0;
-  AdoptOptions options{index::describe, k_now, "quarry"};
+  AdoptOptions options{index::describe, k_history_at, "quarry"};
   options.temporary = ::testing::TempDir();
   options.keep_notes = true;
   options.on_start = [&](std::uint64_t more, std::uint64_t) { files = more; };
@@ -392,27 +392,27 @@ TEST_F(UntestedHistory, ANoteIsBelievedOnlyForItsOwnObject) {
 TEST_F(UntestedHistory, ASealReplacesAMetadataFileThatIsNotThatOfItsWheel) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   put("demo-0.9-py3-none-any.whl.metadata", "Metadata-Version: 2.1\nName: other\nVersion: 9\n");
-  AdoptOptions options{index::describe, k_now, "quarry"};
+  AdoptOptions options{index::describe, k_history_at, "quarry"};
   options.temporary = ::testing::TempDir();
   options.keep_notes = true;
   auto plan = plan_sealing(*target_, k_dir, options);
   ASSERT_TRUE(plan && *plan) << render(plan.error());
-  auto sealed = seal_in_place(*target_, **plan, k_now);
+  auto sealed = seal_in_place(*target_, **plan, k_history_at);
   ASSERT_TRUE(sealed) << render(sealed.error());
   EXPECT_THAT(**target_->get(k_dir + "/demo-0.9-py3-none-any.whl.metadata", 1 << 20), HasSubstr("Name: demo"));
 }
 
 TEST_F(UntestedHistory, WhatChangedAfterItWasReadIsNotSealed) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
-  AdoptOptions options{index::describe, k_now, "quarry"};
+  AdoptOptions options{index::describe, k_history_at, "quarry"};
   options.temporary = ::testing::TempDir();
   auto plan = plan_sealing(*target_, k_dir, options);
   ASSERT_TRUE(plan && *plan) << render(plan.error());
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9") + "changed");
   auto before = testing::snapshot(*target_);
-  EXPECT_EQ(seal_in_place(*target_, **plan, k_now).error().code, "P111");
+  EXPECT_EQ(seal_in_place(*target_, **plan, k_history_at).error().code, "P111");
   ASSERT_TRUE(target_->remove(k_dir + "/demo-0.9-py3-none-any.whl"));
-  EXPECT_EQ(seal_in_place(*target_, **plan, k_now).error().code, "P111");
+  EXPECT_EQ(seal_in_place(*target_, **plan, k_history_at).error().code, "P111");
   before.erase(k_dir + "/demo-0.9-py3-none-any.whl");
   EXPECT_EQ(testing::differences(before, testing::snapshot(*target_)), "");
 }

@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Packages;
 
-const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
+const auto k_merged_at = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 const std::string k_run = "42-linux/python/g", k_channel = "channels/staging";
 
 Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string>& names,
@@ -36,8 +36,8 @@ Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string
   Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = group, .channel = channel};
   target.area = area;
   TRY(auto collected, collect({made.path(), testing::fake_describe, 1}));
-  TRY(auto plan, make_plan(store, target, std::move(collected), k_now));
-  return execute(store, plan, {k_now, "tester", {}, 1, {}});
+  TRY(auto plan, make_plan(store, target, std::move(collected), k_merged_at));
+  return execute(store, plan, {k_merged_at, "tester", {}, 1, {}});
 }
 
 /// What a mirror leaves: a sealed set in the base index.
@@ -50,12 +50,12 @@ Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>
   plan.set.directory = plan.directory;
   for (auto& candidate : collected.candidates) {
     candidate.file.key = plan.directory + "/dist/" + candidate.file.filename;
-    candidate.file.upload_time = k_now.text();
+    candidate.file.upload_time = k_merged_at.text();
     plan.set.files.push_back(candidate.file);
     plan.files.push_back({candidate.path, candidate.file, candidate.sidecar, false});
   }
   plan.set_digest = registry::digest_of(plan.set);
-  return execute(store, plan, {k_now, "tester", {}, 1, {}});
+  return execute(store, plan, {k_merged_at, "tester", {}, 1, {}});
 }
 
 std::vector<std::string> projects(store::ObjectStore& store, const std::string& directory) {
@@ -88,7 +88,7 @@ TEST(Merged, ListsUntestedHistoryToo) {
   ASSERT_TRUE(mirror(*store, {"numpy-2.0-py3-none-any.whl"}));
   registry::HistoryFile old;
   old.filename = "old-1.0-py3-none-any.whl", old.project = "old", old.version = "1.0", old.key = "v2/g/" + old.filename;
-  registry::HistoryRecord record{"v2/g", {old}, k_now, {}, {}, {}};
+  registry::HistoryRecord record{"v2/g", {old}, k_merged_at, {}, {}, {}};
   ASSERT_TRUE(registry::put_history(*store, record));
   auto shown = show_directory(*store, "v2/g");
   ASSERT_TRUE(shown) << render(shown.error());
@@ -241,7 +241,7 @@ TEST_F(MergedIndex, PagesOfAMoveThatDiedAreFoundWhenTheChannelReturns) {
     static_cast<void>(publish(faulty, {"core-1.1-py3-none-any.whl", "more-1.0-py3-none-any.whl"}, "staging", "43"));
     auto now = registry::require_channel(*store, "staging");
     ASSERT_TRUE(
-        move_channel(*store, "staging", *now, *view, {registry::Action::rollback, {}, {}, "tester", k_now, {}}));
+        move_channel(*store, "staging", *now, *view, {registry::Action::rollback, {}, {}, "tester", k_merged_at, {}}));
     ASSERT_TRUE(pages::merge_channel(*store, "staging"));
     ASSERT_EQ(projects(*store, k_channel), before);
     ASSERT_EQ(*store->get(k_channel + "/merged/simple/core/index.html", 1 << 20), page);
@@ -261,7 +261,7 @@ TEST_F(MergedIndex, AWriterThatWasOvertakenLeavesNoOldPage) {
   auto move_to = [&](const registry::View& view) {
     auto now = registry::require_channel(*store_, "staging");
     ASSERT_TRUE(
-        move_channel(*store_, "staging", *now, view, {registry::Action::rollback, {}, {}, "tester", k_now, {}}));
+        move_channel(*store_, "staging", *now, view, {registry::Action::rollback, {}, {}, "tester", k_merged_at, {}}));
   };
   std::uint64_t n = 1;
   for (;; ++n) {
@@ -292,7 +292,7 @@ TEST_F(MergedIndex, WhatAKilledWriterLeftLateTheNextMoveRepairs) {
   const auto late = **store_->get(key, 1 << 20);
   auto now = registry::require_channel(*store_, "staging");
   ASSERT_TRUE(
-      move_channel(*store_, "staging", *now, *first, {registry::Action::rollback, {}, {}, "tester", k_now, {}}));
+      move_channel(*store_, "staging", *now, *first, {registry::Action::rollback, {}, {}, "tester", k_merged_at, {}}));
   ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
   ASSERT_TRUE(store_->put(key, content::Rope::literal(late), {}));
   EXPECT_EQ(pages::merge_channel(*store_, "staging")->pages_written, 1u); // nothing moved, and all the same
@@ -349,9 +349,9 @@ TEST_F(MergedIndex, OfARunLeavesOutWhatItsGroupsDisagreeAbout) {
   Packages made;
   made.add("rocm-1.0.tar.gz", "other bytes");
   Target target{.layout = *run::Layout::create({{}, "42", Platform::linux}), .group = "two", .channel = {}};
-  auto plan = make_plan(*store_, target, *collect({made.path(), testing::fake_describe, 1}), k_now);
+  auto plan = make_plan(*store_, target, *collect({made.path(), testing::fake_describe, 1}), k_merged_at);
   ASSERT_TRUE(plan) << render(plan.error());
-  auto receipt = execute(*store_, *plan, {k_now, "tester", {}, 1, {}});
+  auto receipt = execute(*store_, *plan, {k_merged_at, "tester", {}, 1, {}});
   ASSERT_TRUE(receipt) << render(receipt.error());
   ASSERT_EQ(receipt->notes.size(), 1u);
   EXPECT_EQ(receipt->notes[0].code, "P053");
@@ -463,7 +463,7 @@ TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoAfterAKill) {
   ASSERT_TRUE(publish(*store_, {"more-1.0-py3-none-any.whl"}, "staging", "43"));
   auto now = registry::require_channel(*store_, "staging");
   ASSERT_TRUE(
-      move_channel(*store_, "staging", *now, *first, {registry::Action::rollback, {}, {}, "tester", k_now, {}}));
+      move_channel(*store_, "staging", *now, *first, {registry::Action::rollback, {}, {}, "tester", k_merged_at, {}}));
   const auto before = testing::snapshot(*store_);
   for (std::uint64_t n = 1, calls = 1; n <= calls; ++n) {
     auto store = store::make_memory_store();

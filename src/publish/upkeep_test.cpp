@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Packages;
 
-const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
+const auto k_kept_at = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 const std::string k_dist = "42-linux/python/g/dist/";
 
 class Upkeep : public ::testing::Test {
@@ -36,9 +36,9 @@ protected:
   Receipt publish(const Packages& packages, const std::string& run = "42", const std::string& channel = "staging") {
     Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = "g", .channel = channel};
     auto collected = collect({packages.path(), testing::fake_describe, 1});
-    auto plan = make_plan(*store_, target, std::move(*collected), k_now);
+    auto plan = make_plan(*store_, target, std::move(*collected), k_kept_at);
     EXPECT_TRUE(plan) << render(plan.error());
-    auto receipt = execute(*store_, *plan, {k_now, "tester", {}, 1, {}});
+    auto receipt = execute(*store_, *plan, {k_kept_at, "tester", {}, 1, {}});
     EXPECT_TRUE(receipt) << render(receipt.error());
     return *receipt;
   }
@@ -106,7 +106,7 @@ TEST_F(Upkeep, RebuildTakesAViewWithEmptyExtras) {
   registry::set_empty_extras(view.record, {{"rocm", "7.0", "libraries-gfx1153", "rocm-sdk-libraries-gfx1153"}});
   view.digest = registry::digest_of(view.record);
   ASSERT_TRUE(
-      move_channel(*store_, "staging", channel, view, {registry::Action::promote, {}, {}, "tester", k_now, {}}));
+      move_channel(*store_, "staging", channel, view, {registry::Action::promote, {}, {}, "tester", k_kept_at, {}}));
   ASSERT_TRUE(repair_channel(*store_, "staging"));
   auto good = testing::snapshot(*store_);
   ASSERT_TRUE(store_->remove(registry::shard_key(view.record.shards["rocm"])));
@@ -134,22 +134,24 @@ TEST_F(Upkeep, AForeignRunIsAdoptedWhereItLies) {
   EXPECT_THAT(*package_directories(*store_, "wheels"), IsEmpty());
   EXPECT_THAT(*package_directories(*store_, "50-linux"), ElementsAre("50-linux/python/g", "50-linux/python/h"));
   EXPECT_EQ(registry::resolve_run(*store_, "50-linux").error().code, "R013");
-  auto plans = plan_adoptions(*store_, "50-linux", {testing::fake_describe, k_now, "quarry", 1, {}});
+  auto plans = plan_adoptions(*store_, "50-linux", {testing::fake_describe, k_kept_at, "quarry", 1, {}});
   ASSERT_TRUE(plans) << render(plans.error());
-  for (const auto& plan : *plans) ASSERT_TRUE(execute(*store_, plan, {k_now, {}, {}, 1, {}}));
+  for (const auto& plan : *plans) ASSERT_TRUE(execute(*store_, plan, {k_kept_at, {}, {}, 1, {}}));
   EXPECT_EQ(registry::resolve_run(*store_, "50-linux")->files.size(), 2u);
   EXPECT_EQ(testing::violations(*store_), "");
   EXPECT_EQ((*plans)[0].set.origin.run_id, "50");
   EXPECT_EQ((*plans)[0].set.origin.group, "g");
-  auto again = plan_adoptions(*store_, "50-linux", {testing::fake_describe, k_now, "quarry", 1, {}});
+  auto again = plan_adoptions(*store_, "50-linux", {testing::fake_describe, k_kept_at, "quarry", 1, {}});
   EXPECT_TRUE((*again)[0].sealed);
-  EXPECT_EQ(execute(*store_, (*again)[0], {k_now, {}, {}, 1, {}})->writes, 0u);
+  EXPECT_EQ(execute(*store_, (*again)[0], {k_kept_at, {}, {}, 1, {}})->writes, 0u);
 }
 
 TEST_F(Upkeep, AnUnsoundForeignPackageIsNotAdopted) {
   put("50-linux/python/g/a-1.0.tar.gz", "unsound");
-  EXPECT_EQ(plan_adoptions(*store_, "50-linux", {testing::fake_describe, k_now, "quarry", 1, {}}).error().code, "W010");
-  EXPECT_EQ(plan_adoptions(*store_, "51-linux", {testing::fake_describe, k_now, "quarry", 1, {}}).error().code, "P001");
+  EXPECT_EQ(plan_adoptions(*store_, "50-linux", {testing::fake_describe, k_kept_at, "quarry", 1, {}}).error().code,
+            "W010");
+  EXPECT_EQ(plan_adoptions(*store_, "51-linux", {testing::fake_describe, k_kept_at, "quarry", 1, {}}).error().code,
+            "P001");
 }
 
 TEST_F(Upkeep, LocatorsLeadToSealedSets) {

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const auto k_when = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
+const auto k_verified_at = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 
 class VerifyChannel : public ::testing::Test {
 protected:
@@ -25,7 +25,7 @@ protected:
     auto set = registry::testing::sealed_sample(
         *store_, version + "-linux/python/g",
         {{"a-" + version + "-py3-none-any.whl", "a", version}, {"b-" + version + ".tar.gz", "b", version}});
-    ASSERT_TRUE(add_sets(*store_, "nightly", {set}, {registry::Action::publish, {}, {}, "tester", k_when, {}}));
+    ASSERT_TRUE(add_sets(*store_, "nightly", {set}, {registry::Action::publish, {}, {}, "tester", k_verified_at, {}}));
     ASSERT_TRUE(pages::project_channel(*store_, "nightly"));
   }
   void put(const std::string& key, const std::string& bytes) {

@@ -9,7 +9,7 @@
 namespace quarry::registry {
 namespace {
 
-const auto k_time = *Timestamp::parse("2026-11-20T10:00:00.000000Z");
+const auto k_record_time = *Timestamp::parse("2026-11-20T10:00:00.000000Z");
 
 FileRecord wheel() {
   FileRecord file;
@@ -66,12 +66,12 @@ TEST(Records, NoBitOfARecordThatHoldsItsOwnDigestChangesUnseen) {
   const SetDigest set(sha256("x"));
   const ViewDigest view(sha256("x"));
   const LedgerDigest ledger(sha256("x"));
-  expect_no_change_unseen(to_json(SealRecord{set, "42-linux/python/g", k_time, {}}), parse_seal);
+  expect_no_change_unseen(to_json(SealRecord{set, "42-linux/python/g", k_record_time, {}}), parse_seal);
   expect_no_change_unseen(to_json(ChannelRecord{"stable", 3, view, view, ledger, {}}), parse_channel);
 }
 
 TEST(Records, ASealKeepsAndProvesFieldsOfLaterVersions) {
-  SealRecord seal{SetDigest(sha256("x")), "42-linux/python/g", k_time, R"({"later":"words"})"};
+  SealRecord seal{SetDigest(sha256("x")), "42-linux/python/g", k_record_time, R"({"later":"words"})"};
   auto bytes = to_json(seal);
   auto again = parse_seal({bytes, "a seal"});
   ASSERT_TRUE(again) << render(again.error());
@@ -91,7 +91,7 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   const PlanDigest plan(sha256("x"));
   const VerdictDigest verdict(sha256("x"));
   expect_round_trip(set_of({wheel()}), parse_set);
-  expect_round_trip(SealRecord{set, "42-linux/python/g", k_time, {}}, parse_seal);
+  expect_round_trip(SealRecord{set, "42-linux/python/g", k_record_time, {}}, parse_seal);
   expect_round_trip(ViewRecord{{set}, {{"a", shard}}, {}}, parse_view);
   expect_round_trip(ViewRecord{}, parse_view);
   expect_round_trip(ShardRecord{"a", {wheel()}, {}}, parse_shard);
@@ -99,7 +99,7 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   Guard guard{PolicyDigest(sha256("p")), {{sha256("f"), "a-1.0-py3-none-any.whl", "crashes", 2, {}}}};
   expect_round_trip(ChannelRecord{"stable", 3, view, view, ledger, guard}, parse_channel);
   expect_round_trip(
-      LedgerRecord{ledger, "stable", Action::promote, view, view, plan, verdict, "ci", k_time, "why", 2, {}},
+      LedgerRecord{ledger, "stable", Action::promote, view, view, plan, verdict, "ci", k_record_time, "why", 2, {}},
       parse_ledger);
   EvidenceRecord evidence;
   evidence.subjects = {wheel()};
@@ -109,7 +109,7 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   evidence.failed = 1;
   evidence.rows = {{"t1", Outcome::failed, "no device", 0.25}, {"t2", Outcome::passed, "", 1e-7}};
   evidence.machine = {{"host", "gpu-7"}};
-  evidence.started = evidence.ended = k_time;
+  evidence.started = evidence.ended = k_record_time;
   expect_round_trip(evidence, parse_evidence);
   evidence.sets = {set, digest_of(set_of({wheel()}))};
   expect_round_trip(evidence, parse_evidence);
@@ -121,7 +121,7 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   waiver.requester = "eve";
   waiver.repository = "acme/rocm";
   waiver.run = "https://github.com/acme/rocm/actions/runs/1";
-  waiver.created = waiver.expires = k_time;
+  waiver.created = waiver.expires = k_record_time;
   waiver.cell = {Platform::linux, "f", "", ""};
   waiver.sets = {set};
   expect_round_trip(waiver, parse_waiver);
@@ -146,7 +146,7 @@ TEST(Records, TextThatIsNotUtf8CannotBreakARecord) {
   EvidenceRecord evidence;
   evidence.suite = "s";
   evidence.result = Outcome::failed;
-  evidence.started = evidence.ended = k_time;
+  evidence.started = evidence.ended = k_record_time;
   evidence.rows = {{"t\xff", Outcome::failed, "\x80", 0}};
   auto read = parse_evidence({to_json(evidence), "evidence"});
   ASSERT_TRUE(read) << render(read.error());

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view k_home = "ROCm/TheRock", k_other = "ROCm/rocm-libraries",
                            k_internal = "ROCm/therock-releases-internal";
 
-struct Case {
+struct BucketCase {
   Era era;
   std::string_view repository;
   bool fork;
@@ -18,7 +18,7 @@ struct Case {
 };
 
 // Worked out by hand from the rules of docs/formats/run-layout.md, both eras, row by row.
-const Case k_cases[] = {
+const BucketCase k_bucket_cases[] = {
     // February: home, internal, everybody else
     {Era::feb, k_home, false, "", "", "therock-ci-artifacts", ""},
     {Era::feb, k_home, true, "", "", "therock-ci-artifacts-external", "ROCm-TheRock/"},
@@ -64,14 +64,14 @@ const Case k_cases[] = {
      "rocm-TheRock-Releases-Internal/"},
 };
 
-Origin origin_of(const Case& c) {
+Origin origin_of(const BucketCase& c) {
   Origin origin{std::string(c.repository), c.fork, std::string(c.release_type), std::nullopt};
   if (!c.updated_at.empty()) origin.updated_at_us = *sys::parse_rfc3339(c.updated_at);
   return origin;
 }
 
 TEST(Bucket, FollowsTheRulesOfEachEra) {
-  for (const auto& c : k_cases) {
+  for (const auto& c : k_bucket_cases) {
     auto bucket = choose_bucket(origin_of(c), c.era);
     ASSERT_TRUE(bucket) << c.repository;
     auto row = std::string(to_string(c.era)) + " " + std::string(c.repository) + " " + std::string(c.release_type) +

@@ -37,7 +37,7 @@ BuildRequest request(std::vector<std::string> targets, unsigned workers = 2) {
   return asked;
 }
 
-std::vector<std::string> codes(const Findings& findings) {
+std::vector<std::string> thin_codes(const Findings& findings) {
   std::vector<std::string> out;
   for (const auto& finding : findings) out.push_back(finding.code);
   return out;
@@ -58,7 +58,7 @@ TEST(ThinPackages, APackageOfAFamilyKeepsItsCodeAlone) {
   ASSERT_EQ(contents.objects.size(), 1u);
   EXPECT_EQ(contents.objects[0].target.processor, "gfx1030");
   EXPECT_EQ(plan.packages[1].wheel.members.size(), 3u) << "a package of all families keeps everything";
-  EXPECT_THAT(codes(plan.findings), ElementsAre("S058"));
+  EXPECT_THAT(thin_codes(plan.findings), ElementsAre("S058"));
   EXPECT_THAT(plan.findings[0].message, HasSubstr("1 code object (5.00 kB) and 1 file (5.00 kB)"));
 }
 
@@ -76,7 +76,7 @@ TEST(ThinPackages, APackageWithoutCodeForItsFamilyIsAnError) {
   BuildPlan plan;
   plan.packages = {package("gfx120X")};
   ASSERT_TRUE(thin_packages(request({"gfx1201"}), plan));
-  EXPECT_THAT(codes(plan.findings), ElementsAre("G114", "S058"));
+  EXPECT_THAT(thin_codes(plan.findings), ElementsAre("G114", "S058"));
   EXPECT_TRUE(has_errors(plan.findings));
 }
 

@@ -13,11 +13,13 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-SourceEntry directory() { return {sys::EntryType::directory, 0, false, "", {}, "", "a_lib_generic"}; }
+SourceEntry view_directory() { return {sys::EntryType::directory, 0, false, "", {}, "", "a_lib_generic"}; }
 SourceEntry file() { return {sys::EntryType::file, 0, false, "", {}, "", "a_lib_generic"}; }
-SourceEntry link(std::string to) { return {sys::EntryType::symlink, 0, false, std::move(to), {}, "", "a_lib_generic"}; }
+SourceEntry view_link(std::string to) {
+  return {sys::EntryType::symlink, 0, false, std::move(to), {}, "", "a_lib_generic"};
+}
 
-std::vector<std::string> codes(const Findings& findings) {
+std::vector<std::string> view_codes(const Findings& findings) {
   std::vector<std::string> out;
   for (const auto& f : findings) out.push_back(f.code);
   return out;
@@ -25,10 +27,11 @@ std::vector<std::string> codes(const Findings& findings) {
 
 View sample() {
   View v;
-  v.entries = {{"lib", directory()},       {"lib/real.txt", file()},     {"lib/one", link("real.txt")},
-               {"lib/two", link("one")},   {"lib64", link("lib")},       {"up", link("lib64/two")},
-               {"out", link("../x")},      {"abs", link("/etc/passwd")}, {"gone", link("lib/missing")},
-               {"loop-a", link("loop-b")}, {"loop-b", link("loop-a")},   {"deep", link("lib/../lib/./one")}};
+  v.entries = {
+      {"lib", view_directory()},       {"lib/real.txt", file()},          {"lib/one", view_link("real.txt")},
+      {"lib/two", view_link("one")},   {"lib64", view_link("lib")},       {"up", view_link("lib64/two")},
+      {"out", view_link("../x")},      {"abs", view_link("/etc/passwd")}, {"gone", view_link("lib/missing")},
+      {"loop-a", view_link("loop-b")}, {"loop-b", view_link("loop-a")},   {"deep", view_link("lib/../lib/./one")}};
   return v;
 }
 
@@ -75,7 +78,7 @@ TEST(Populate, LinksToTextBecomeCopiesAndDirectoryLinksAreDropped) {
   EXPECT_TRUE(population->files.contains("up"));
   EXPECT_FALSE(population->files.contains("lib64"));
   EXPECT_EQ(population->dropped_links, 6u); // lib64, out, abs, gone, and the two of the loop
-  EXPECT_THAT(codes(findings), ElementsAre("S045", "S045"));
+  EXPECT_THAT(view_codes(findings), ElementsAre("S045", "S045"));
 }
 
 TEST(Devel, LinksIntoSiblingsAndKeepsWhatLeadsSomewhere) {
@@ -91,7 +94,7 @@ TEST(Devel, LinksIntoSiblingsAndKeepsWhatLeadsSomewhere) {
                                        Pair("lib64", "lib"), Pair("up", "lib64/two")));
   EXPECT_TRUE(tree->files.empty());
   EXPECT_EQ(tree->dropped_links, 3u);
-  EXPECT_THAT(codes(findings), ElementsAre("S023", "S023", "S045", "S045", "S023"));
+  EXPECT_THAT(view_codes(findings), ElementsAre("S023", "S023", "S045", "S045", "S023"));
 }
 
 TEST(Devel, LinksAreWrittenAsTheRuntimeTakesThem) {
@@ -114,14 +117,14 @@ TEST(Devel, LinksAreWrittenAsTheRuntimeTakesThem) {
 
 TEST(Names, ThatAreOneElsewhereAreFindings) {
   View v;
-  v.entries = {{"Include", directory()},
-               {"include", directory()},
+  v.entries = {{"Include", view_directory()},
+               {"include", view_directory()},
                {"include/a.h", file()},
                {"Include/A.h", file()},
                {"a\nb", file()}};
   Findings findings;
   check_names(v, "devel", findings);
-  ASSERT_THAT(codes(findings), ElementsAre("S047", "S047"));
+  ASSERT_THAT(view_codes(findings), ElementsAre("S047", "S047"));
   EXPECT_EQ(findings[0].place, "devel!a\\x0ab");
   EXPECT_EQ(findings[1].message,
             "and Include/A.h are one name on Windows and macOS (from a_lib_generic and a_lib_generic)");
@@ -146,7 +149,7 @@ TEST(Populate, FilesThatCannotBeMeant) {
     v.entries = entries;
     Findings findings;
     ASSERT_TRUE(populate(v, {{}, {}, "pkg", "_pkg"}, findings));
-    EXPECT_EQ(codes(findings), expected);
+    EXPECT_EQ(view_codes(findings), expected);
   }
 }
 

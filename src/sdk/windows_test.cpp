@@ -19,8 +19,10 @@ SourceEntry file(std::string bytes) {
   auto size = bytes.size();
   return {sys::EntryType::file, size, false, "", content::Rope::literal(std::move(bytes)), "place", "a_lib_generic"};
 }
-SourceEntry link(std::string to) { return {sys::EntryType::symlink, 0, false, std::move(to), {}, "", "a_lib_generic"}; }
-SourceEntry directory() { return {sys::EntryType::directory, 0, false, "", {}, "", "a_lib_generic"}; }
+SourceEntry windows_link(std::string to) {
+  return {sys::EntryType::symlink, 0, false, std::move(to), {}, "", "a_lib_generic"};
+}
+SourceEntry windows_directory() { return {sys::EntryType::directory, 0, false, "", {}, "", "a_lib_generic"}; }
 SourceEntry dll(const std::vector<std::string>& imports = {}) { return file(pe::testing::forged_dll(imports)); }
 
 SourceEntry program(const std::vector<std::string>& imports) {
@@ -29,7 +31,7 @@ SourceEntry program(const std::vector<std::string>& imports) {
   return file(bytes);
 }
 
-std::vector<std::string> codes(const Findings& findings) {
+std::vector<std::string> windows_codes(const Findings& findings) {
   std::vector<std::string> out;
   for (const auto& f : findings) out.push_back(f.code);
   return out;
@@ -51,12 +53,12 @@ Planned plan(std::map<std::string, SourceEntry> entries) {
 }
 
 TEST(Windows, LinksBecomeCopiesAndNothingIsEdited) {
-  auto made = plan({{"bin", directory()},
+  auto made = plan({{"bin", windows_directory()},
                     {"bin/clang.exe", program({})},
-                    {"bin/clang++.exe", link("clang.exe")},
+                    {"bin/clang++.exe", windows_link("clang.exe")},
                     {"bin/a.dll", dll()},
-                    {"bin/gone.dll", link("missing.dll")},
-                    {"dir", link("bin")}});
+                    {"bin/gone.dll", windows_link("missing.dll")},
+                    {"dir", windows_link("bin")}});
   EXPECT_THAT(made.findings, IsEmpty());
   EXPECT_EQ(made.population.files.size(), 3u);
   EXPECT_EQ(made.population.files.at("bin/clang++.exe").data.size(),
@@ -89,7 +91,7 @@ class WindowsRefusal : public testing::TestWithParam<Refused> {};
 
 TEST_P(WindowsRefusal, NamesTheFile) {
   auto made = plan({{GetParam().path, file(GetParam().bytes)}});
-  EXPECT_THAT(codes(made.findings), ElementsAre(GetParam().code));
+  EXPECT_THAT(windows_codes(made.findings), ElementsAre(GetParam().code));
   EXPECT_THAT(made.findings[0].place, HasSubstr(GetParam().path));
 }
 
@@ -110,7 +112,7 @@ TEST(Windows, AnotherProcessor) {
   auto bytes = pe::testing::forged_dll();
   pe::testing::put<std::uint16_t>(bytes, pe::testing::k_pe_at + 4, 0xaa64);
   auto made = plan({{"bin/a.dll", file(bytes)}});
-  EXPECT_THAT(codes(made.findings), ElementsAre("S028"));
+  EXPECT_THAT(windows_codes(made.findings), ElementsAre("S028"));
   EXPECT_THAT(made.findings[0].message, HasSubstr("ARM64"));
 }
 
@@ -118,9 +120,9 @@ TEST(Windows, CaseClashesNameBothArtifacts) {
   auto other = file("");
   other.artifact = "b_lib_generic";
   auto made = plan({{"Include/a.h", file("")}, {"include/b.h", other}});
-  EXPECT_THAT(codes(made.findings), ElementsAre("S033"));
+  EXPECT_THAT(windows_codes(made.findings), ElementsAre("S033"));
   EXPECT_THAT(made.findings[0].message, AllOf(HasSubstr("a_lib_generic"), HasSubstr("b_lib_generic")));
-  EXPECT_THAT(codes(plan({{"x/A.h", file("")}, {"x/a.h", file("")}}).findings), ElementsAre("S033"));
+  EXPECT_THAT(windows_codes(plan({{"x/A.h", file("")}, {"x/a.h", file("")}}).findings), ElementsAre("S033"));
 }
 
 TEST(Windows, LengthsAreWhatWindowsCounts) {
@@ -143,7 +145,7 @@ TEST_P(WindowsLength, IsJudgedByWhatIsLeft) {
   if (std::string_view(found).empty()) {
     EXPECT_THAT(findings, IsEmpty());
   } else {
-    ASSERT_THAT(codes(findings), ElementsAre("S032"));
+    ASSERT_THAT(windows_codes(findings), ElementsAre("S032"));
     EXPECT_EQ(to_string(findings[0].severity), found);
   }
 }
@@ -157,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(Table, WindowsLength,
 TEST(Windows, OneFindingForManyLongPaths) {
   Findings findings;
   check_windows_lengths({std::string(300, 'a'), std::string(320, 'b'), std::string(200, 'c')}, "pkg", findings);
-  ASSERT_THAT(codes(findings), ElementsAre("S032", "S032"));
+  ASSERT_THAT(windows_codes(findings), ElementsAre("S032", "S032"));
   EXPECT_EQ(findings[0].place, "pkg!" + std::string(320, 'b'));
   EXPECT_THAT(findings[0].message, HasSubstr("320 characters, and 256 are left; 1 more"));
 }
@@ -166,13 +168,13 @@ TEST(Windows, DevelIsCheckedAndKeepsItsLinks) {
   View view;
   view.entries = {{"bin/test.exe", file("no program")},
                   {"include/a.h", file("")},
-                  {"inc", link("include")},
-                  {"include", directory()}};
+                  {"inc", windows_link("include")},
+                  {"include", windows_directory()}};
   Findings findings;
   PopulateOptions options{{}, {}, "devel", "_devel", true};
   auto tree = plan_devel(view, {}, options, findings);
   ASSERT_TRUE(tree);
-  EXPECT_THAT(codes(findings), ElementsAre("S037"));
+  EXPECT_THAT(windows_codes(findings), ElementsAre("S037"));
   EXPECT_EQ(tree->links.at("inc"), "include");
 }
 

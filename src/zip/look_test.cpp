@@ -141,15 +141,15 @@ TEST(ZipLook, ALongExtraFieldOfTheLocalHeaderIsReadToo) {
   EXPECT_EQ(seen_in(zip.bytes()).content, "Name: x\n");
 }
 
-struct Case {
+struct LookCase {
   const char* label;
   const char* code;
   void (*change)(Zip&);
 };
-void PrintTo(const Case& c, std::ostream* out) { *out << c.label; }
+void PrintTo(const LookCase& c, std::ostream* out) { *out << c.label; }
 
 // clang-format off
-const Case k_hostile[] = {
+const LookCase k_hostile_looks[] = {
   {"nothing after the data", "Z008", [](Zip& z) { z.central_offset = 1; }},
   {"bytes after the end", "Z009", [](Zip& z) { z.trailing = "more"; }},
   {"an entry count that is not true", "Z008", [](Zip& z) { z.entries = z.disk_entries = 9; }},
@@ -169,7 +169,7 @@ const Case k_hostile[] = {
 };
 // clang-format on
 
-class ZipLookRefuses : public testing::TestWithParam<Case> {};
+class ZipLookRefuses : public testing::TestWithParam<LookCase> {};
 TEST_P(ZipLookRefuses, WithACode) {
   auto zip = wheel_of(3, 100);
   GetParam().change(zip);
@@ -177,7 +177,7 @@ TEST_P(ZipLookRefuses, WithACode) {
   EXPECT_EQ(seen.code, GetParam().code);
   EXPECT_EQ(seen.kind, ErrorKind::corrupt);
 }
-INSTANTIATE_TEST_SUITE_P(All, ZipLookRefuses, testing::ValuesIn(k_hostile));
+INSTANTIATE_TEST_SUITE_P(All, ZipLookRefuses, testing::ValuesIn(k_hostile_looks));
 
 TEST(ZipLook, ADamagedEntryIsRefused) {
   auto bytes = wheel_of(3, 100).bytes();
