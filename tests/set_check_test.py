@@ -84,6 +84,15 @@ def test_a_release_that_keeps_its_promises(tmp_path):
     assert [one for one in done.json["notes"] if one["severity"] != "note"] == []
 
 
+def test_wheels_that_compete(tmp_path):
+    dist = tmp_path / "dist"
+    for tag in ("cp312-cp312-linux_x86_64", "cp312-cp312-manylinux_2_28_x86_64"):
+        distributions.wheel_of(dist, "demo", "1.0", files={"demo.py": ""}, tag=tag)
+    assert codes(findings(dist)) == ["Q242"]
+    distributions.wheel_of(dist, "demo", "1.0.0", files={"demo.py": ""}, tag="cp312-cp312-manylinux_2_28_x86_64")
+    assert "Q241" in codes(findings(dist))
+
+
 def test_the_last_good_set_budgets_and_claims(tmp_path):
     before, now = tmp_path / "before", tmp_path / "now"
     before.mkdir(), now.mkdir()

@@ -66,6 +66,8 @@ def test_a_licence_of_an_old_wheel(tmp_path):
         assert archive.read("demo-1.0.dist-info/licenses/LICENSE") == b"terms"
     (tmp_path / "LICENSE").write_text("new terms")
     assert metadata_of(edited(old, "--license", tmp_path / "LICENSE")).get_all("License-File") == ["LICENSE"]
+    (tmp_path / "BINARY").write_bytes(b"\xff\xfe")
+    refused("W026", 2, "wheel", "edit", old, "--license", tmp_path / "BINARY", "-d", tmp_path / "again")
     (tmp_path / "two\nlines").write_text("x")
     refused("W026", 2, "wheel", "edit", old, "--license", tmp_path / "two\nlines", "-d", tmp_path / "again")
 

@@ -69,7 +69,7 @@ inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels) {
 
 std::string verdict_text(const inspect::PlatformVerdict& verdict) {
   switch (verdict.judged) {
-  case inspect::Judged::pure: return "no code for the host";
+  case inspect::Judged::pure: return "no ELF code that a Linux tag could be about";
   case inspect::Judged::other: return fmt::format("for {}: no table says what holds", verdict.machine);
   case inspect::Judged::yes: break;
   }

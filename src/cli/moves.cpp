@@ -21,7 +21,9 @@ Result<promote::Options> promote_options_of(Context& context, const Arguments& a
                            {},
                            arguments.has("--dry-run"),
                            {}};
-  if (arguments.has("--execute")) options.execute = arguments.get("--execute");
+  if (auto digits = arguments.find("--execute")) {
+    TRY(options.execute, registry::ReviewedPlan::parse(*digits));
+  }
   TRY(options.public_url, public_url_of(arguments));
   TRY(options.key, signing_key(arguments));
   options.clock_us = [&clock = context.clock] { return clock.now_us(); };

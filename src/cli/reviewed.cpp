@@ -1,6 +1,6 @@
 #include "cli/reviewed.hpp"
 
-#include "registry/digests.hpp"
+#include "registry/reviewed.hpp"
 #include <fmt/core.h>
 
 namespace quarry::cli {
@@ -11,18 +11,14 @@ Result<void> check_execute(const Arguments& arguments) {
               "look first, then execute the digest that is printed");
 }
 
-Result<void> check_reviewed(const Arguments& arguments, const std::string& digest) {
+Result<void> check_reviewed(const Arguments& arguments, const registry::PlanDigest& plan) {
   if (!arguments.has("--execute")) return {};
-  auto digits = arguments.get("--execute");
-  bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
-  if (digits.size() < registry::k_plan_digits_min || digits.size() > digest.size() || !hex)
-    return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
-                "`--dry-run` prints it");
-  if (digest.starts_with(digits)) return {};
+  TRY(auto reviewed, registry::ReviewedPlan::parse(arguments.get("--execute")));
+  if (reviewed.names(plan)) return {};
   return fail(Error::of(ErrorKind::precondition_failed, "O011",
                         "the plan that was reviewed is not the plan that would be executed now")
-                  .with_detail("reviewed  " + digits)
-                  .with_detail("now       " + digest)
+                  .with_detail("reviewed  " + reviewed.digits())
+                  .with_detail("now       " + plan.hex())
                   .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest"));
 }
 

@@ -22,15 +22,18 @@ Findings findings_of_wheels(const std::vector<InspectedWheel>& wheels, const Tab
   auto add = [&](Findings more) { std::ranges::move(more, std::back_inserter(findings)); };
   std::vector<inspect::JudgedWheel> judged;
   std::vector<const inspect::WheelContents*> all;
+  std::vector<inspect::Competitor> competitors;
   for (const auto& wheel : wheels) {
     add(wheel.contents.report.findings);
     add(inspect::check_metadata(wheel.contents));
     add(inspect::check_paths(wheel.contents, rules.windows));
     judged.push_back({&wheel.contents, wheel.verdict});
     all.push_back(&wheel.contents);
+    if (const auto& report = wheel.contents.report; report.name)
+      competitors.push_back({wheel.contents.file, wheel.contents.path, *report.name, report.sha256});
   }
   add(inspect::check_entry_points(all));
-  add(inspect::check_set(all));
+  add(inspect::check_set(competitors));
   add(inspect::check_machine_code(judged, {tables.platforms(), tables.windows, rules.allowed}));
   add(inspect::judge(device_code_of(wheels), rules.asked).findings);
   return findings;

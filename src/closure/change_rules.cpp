@@ -1,17 +1,39 @@
 #include "closure/change_rules.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "version/order.hpp"
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace quarry::closure {
 
 namespace {
+/// What a platform tag promises besides the version of the C library: manylinux_2_28_x86_64 and linux_x86_64 are both
+/// for glibc on x86_64. A wheel that was built against another glibc replaces the one before.
+std::string platform_of(std::string_view tag) {
+  for (std::string_view kind : {"manylinux", "musllinux", "linux", "macosx"}) {
+    if (!tag.starts_with(kind)) continue;
+    auto rest = tag.substr(kind.size());
+    while (!rest.empty() && (rest.front() == '_' || ascii::is_digit(rest.front()))) rest.remove_prefix(1);
+    return fmt::format("{}_{}", kind == "manylinux" ? "linux" : kind, rest);
+  }
+  return std::string(tag);
+}
+
+std::string place_of(const Package& package) {
+  if (!package.tags) return package.project;
+  std::set<std::string> platforms;
+  for (const auto& tag : text::split(package.tags->platform, '.')) platforms.insert(platform_of(tag));
+  return fmt::format("{} {}-{}-{}", package.project, package.tags->python, package.tags->abi,
+                     fmt::join(platforms, "."));
+}
+
 std::string tags_of(const Package& package) {
   if (!package.tags) return "source distribution";
   return fmt::format("{}-{}-{}", package.tags->python, package.tags->abi, package.tags->platform);
@@ -33,8 +55,7 @@ ByProject newest_of(const std::vector<Package>& set) {
 std::map<std::string, const Package*> by_place(const std::vector<Package>& set, const ByProject& newest) {
   std::map<std::string, const Package*> places;
   for (const auto& package : set)
-    if (package.version == newest.at(package.project)->version)
-      places[package.project + " " + tags_of(package)] = &package;
+    if (package.version == newest.at(package.project)->version) places[place_of(package)] = &package;
   return places;
 }
 
@@ -53,7 +74,7 @@ void check_order(const Package& package, const Package& before, Findings& findin
 
 void check_file(const Package& before, const ByProject& projects, const std::map<std::string, const Package*>& places,
                 Findings& findings) {
-  auto now = places.find(before.project + " " + tags_of(before));
+  auto now = places.find(place_of(before));
   if (now == places.end()) {
     bool whole = !projects.contains(before.project);
     findings.push_back(

@@ -368,6 +368,21 @@ TEST(Coherence, OfTheDataFile) {
   EXPECT_EQ(parse_coherence({"schema = \"quarry.coherence/1\"\n[[group]]\nname = \"x\"\n", "f"}).error().code, "Q410");
 }
 
+// What a retag does, and a newer build machine.
+TEST(Change, AnotherGlibcReplacesTheWheelBefore) {
+  auto before = packages({{"a-1.0-cp312-cp312-manylinux_2_27_x86_64.manylinux2014_x86_64.whl", {}, {}, {}, 1000},
+                          {"b-1.0-cp312-cp312-linux_x86_64.whl"},
+                          {"c-1.0-cp312-cp312-musllinux_1_1_x86_64.whl"}});
+  auto now = packages({{"a-1.1-cp312-cp312-manylinux_2_28_x86_64.whl", {}, {}, {}, 700},
+                       {"b-1.1-cp312-cp312-manylinux_2_28_x86_64.whl"},
+                       {"c-1.1-cp312-cp312-manylinux_2_28_x86_64.whl"}});
+  auto found = check_change(now, {before});
+  EXPECT_THAT(codes_of(found), ElementsAre("Q423", "Q424")) << "smaller; musl is another platform";
+  auto arm = packages({{"a-1.1-cp312-cp312-manylinux_2_28_aarch64.whl"}});
+  EXPECT_THAT(codes_of(check_change(arm, {packages({{"a-1.0-cp312-cp312-manylinux_2_28_x86_64.whl"}})})),
+              ElementsAre("Q424"));
+}
+
 TEST(Change, AgainstTheLastGoodSet) {
   auto before = packages({{pure("torch-2.10.0+rocm7"), {}, {}, {}, 1000},
                           {"x-1.0-cp311-cp311-linux_x86_64.whl"},

@@ -110,7 +110,7 @@ Result<WheelName> WheelName::parse(std::string_view file_name) {
   std::optional<BuildTag> build;
   if (parts.size() == 6) {
     build = parse_build(parts[2]);
-    if (!build) return wheel_error(file_name, "a build tag starts with a digit");
+    if (!build) return wheel_error(file_name, "a build tag starts with a digit, and its number fits into 64 bits");
   }
   WheelTags tags{parts[first_tag], parts[first_tag + 1], parts[first_tag + 2]};
   if (!is_python_tag_set(tags.python))

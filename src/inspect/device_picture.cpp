@@ -150,8 +150,8 @@ Looks looks_of(const Judgement& judgement) {
     const auto* generation =
         std::ranges::find_if(k_generations, [&](const Generation& one) { return sum.target.starts_with(one.prefix); });
     const auto& shades = generation->shades;
-    auto shade = shades[seen[shades[0]]++ % shades.size()];
-    looks[sum.target] = {sum.asked ? shade : k_not_asked, sum.asked};
+    if (sum.asked) looks[sum.target] = {shades[seen[shades[0]]++ % shades.size()], true};
+    if (!sum.asked) looks[sum.target] = {k_not_asked, false};
   }
   return looks;
 }

@@ -91,6 +91,18 @@ TEST(DevicePicture, AColourIsAGeneration) {
   for (const char* shade : {"#8fd3cf", "#b5e5d8", "#74c0b6", "#cdeee5"}) EXPECT_TRUE(says(several, shade)) << shade;
 }
 
+TEST(DevicePicture, TargetsThatWereAskedForLookDifferent) {
+  auto picture = drawn(
+      {file("a.so", {{"gfx1030", 9}, {"gfx1031", 8}, {"gfx1032", 7}, {"gfx1033", 6}, {"gfx1034", 5}, {"gfx1035", 4}})},
+      {"two", {"gfx1030", "gfx1034"}}, false);
+  auto first = drawn({file("a.so", {{"gfx1030", 9}})}, {}, false);
+  auto shade = first.substr(first.find("class=\"code\" fill=\"") + 19, 7);
+  std::size_t boxes = 0;
+  for (auto at = picture.find("fill=\"" + shade); at != picture.npos; at = picture.find("fill=\"" + shade, at + 1))
+    boxes += picture.rfind("class=\"code\"", at) + 20 > at;
+  EXPECT_EQ(boxes, 1u);
+}
+
 TEST(DevicePicture, ManyFilesShareABox) {
   std::vector<DeviceFile> files;
   for (int i = 0; i < 100; ++i)

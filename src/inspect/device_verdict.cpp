@@ -77,7 +77,8 @@ void find_extra(const Unit& unit, const Asked& asked, Judgement& into) {
     report(into, {"G104", Severity::warning, unit.file->path,
                   fmt::format("it holds code for {} that {} did not ask for ({})", units::things(all.count, "target"),
                               asked.family, units::bytes(all.bytes)),
-                  "build it for the family's targets alone"});
+                  "build it for the family's targets alone, or remove the other code: `quarry wheel thin`, `quarry sdk "
+                  "build --thin`"});
 }
 
 // uneven

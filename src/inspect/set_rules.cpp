@@ -26,17 +26,15 @@ std::optional<std::string> linux_machine(std::string_view tag) {
   return fmt::format("{}-{}", tag.substr(0, promised), rest);
 }
 
-std::string build_of(const WheelContents& wheel) {
-  return wheel.report.name->build ? "build " + wheel.report.name->raw_build : "no build number";
+std::string build_of(const Competitor& wheel) {
+  return wheel.name.build ? "build " + wheel.name.raw_build : "no build number";
 }
 
-bool same_file(const WheelContents& a, const WheelContents& b) {
-  return a.file == b.file && a.report.sha256 == b.report.sha256;
-}
+bool same_file(const Competitor& a, const Competitor& b) { return a.file == b.file && a.sha256 == b.sha256; }
 
 /// What is said of two files with a tag in common.
-std::string choice_among_equals(const WheelContents& a, const WheelContents& b) {
-  auto left = a.report.name->build, right = b.report.name->build;
+std::string choice_among_equals(const Competitor& a, const Competitor& b) {
+  auto left = a.name.build, right = b.name.build;
   const auto& first = std::min(a.file, b.file);
   auto pattern = a.file == b.file ? "" : fmt::format("; a script that takes the first match takes {}", first);
   if (left != right) {
@@ -50,8 +48,8 @@ std::string choice_among_equals(const WheelContents& a, const WheelContents& b) 
 
 class Competition {
 public:
-  void add(const WheelContents& wheel) {
-    const auto& name = *wheel.report.name;
+  void add(const Competitor& wheel) {
+    const auto& name = wheel.name;
     auto& rivals = projects_[name.project.str() + "-" + name.version.key()];
     auto tags = name.tags.expanded();
     if (!compete_for_tag(rivals, wheel, tags)) compete_for_machine(rivals, wheel, tags);
@@ -64,20 +62,20 @@ public:
   Findings take() { return std::move(findings_); }
 
 private:
-  using First = std::map<std::string, const WheelContents*, std::less<>>; // the first wheel with a tag
+  using First = std::map<std::string, const Competitor*, std::less<>>; // the first wheel with a tag
   struct Rivals {
     First by_tag, native, promised;
   };
   static bool is_native(std::string_view tag) { return tag.find(k_native_linux) != tag.npos; }
 
-  bool compete_for_tag(const Rivals& rivals, const WheelContents& wheel, const std::vector<std::string>& tags) {
+  bool compete_for_tag(const Rivals& rivals, const Competitor& wheel, const std::vector<std::string>& tags) {
     for (const auto& tag : tags) {
       auto other = rivals.by_tag.find(tag);
       if (other == rivals.by_tag.end()) continue;
       if (same_file(*other->second, wheel)) return true;
       report("Q241", wheel,
              fmt::format("{} and it are both {} {} for {}: {}", name_of(*other->second, wheel),
-                         wheel.report.name->project.str(), wheel.report.name->version.str(), tag,
+                         wheel.name.project.str(), wheel.name.version.str(), tag,
                          choice_among_equals(*other->second, wheel)),
              "delete one of them, or build it under a version of its own");
       return true;
@@ -85,7 +83,7 @@ private:
     return false;
   }
 
-  void compete_for_machine(const Rivals& rivals, const WheelContents& wheel, const std::vector<std::string>& tags) {
+  void compete_for_machine(const Rivals& rivals, const Competitor& wheel, const std::vector<std::string>& tags) {
     for (const auto& tag : tags) {
       auto machine = linux_machine(tag);
       if (!machine) continue;
@@ -103,11 +101,11 @@ private:
   }
 
   /// The path where the names are equal: two directories of one call.
-  static const std::string& name_of(const WheelContents& other, const WheelContents& wheel) {
+  static const std::string& name_of(const Competitor& other, const Competitor& wheel) {
     return other.file == wheel.file ? other.path : other.file;
   }
 
-  void report(std::string_view code, const WheelContents& wheel, std::string message, std::string fix) {
+  void report(std::string_view code, const Competitor& wheel, std::string message, std::string fix) {
     if (findings_.size() < k_set_findings_max)
       findings_.push_back({std::string(code), Severity::error, wheel.file, std::move(message), std::move(fix)});
   }
@@ -117,10 +115,9 @@ private:
 };
 } // namespace
 
-Findings check_set(std::span<const WheelContents* const> wheels) {
+Findings check_set(const std::vector<Competitor>& wheels) {
   Competition competition;
-  for (const auto* wheel : wheels)
-    if (wheel->report.name) competition.add(*wheel);
+  for (const auto& wheel : wheels) competition.add(wheel);
   return competition.take();
 }
 

@@ -24,8 +24,10 @@ struct Addresses {
 /// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution or the base index.
 /// `projects` are the normalised names of the projects that people want from it: a channel of more than 1000 files has
 /// one find-links page for each project, and not one for all, so that `projects` must not be empty then. A directory
-/// without pages gets the URLs that it will have. A page to which the store denies access counts as one that does not
-/// answer. Fails with the other errors of the store. Costs one to four small reads.
+/// without `simple/`, because its pages are not written yet or it is a run itself ("42-linux"), gets index_url, and
+/// merged_url if it has a merged index, without a look whether they answer: in a bucket without copies they do not. A
+/// page to which the store denies access, or to which a web server gives an error status (H011), counts as one that
+/// does not answer. Fails with the other errors of the store. Costs one to four small reads.
 Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 

@@ -41,11 +41,11 @@ struct Changes {
   std::set<std::string> more_than_once; ///< the subset that changed in more than one of these moves
   registry::ViewRecord shown;           ///< the view of the state's generation
 };
-/// Collects what changed from the generation of `state` to `now`, by walking the ledger back. Returns nullopt if that
-/// cannot be known, so all pages must be compared: there is no state, it is newer than `now`, more than k_recent_moves
-/// moves have happened since, the ledger does not lead to the state's view, or a record on the way is missing or
-/// damaged (an error of the kind not_found or corrupt). Fails with other errors of the store. Costs two reads per move;
-/// views in `known` are not read.
+/// Collects what changed from the generation of `state` to `now`, whose view is `view`, by walking the ledger back.
+/// Returns nullopt if that cannot be known, so all pages must be compared: there is no state, it is newer than `now`,
+/// more than k_recent_moves moves have happened since, the ledger does not lead to the state's view, or a record on the
+/// way is missing or damaged (an error of the kind not_found or corrupt). Fails with other errors of the store. Costs
+/// two reads per move; views in `known` are not read.
 Result<std::optional<Changes>> changes_since(store::ObjectReader& store, const PagesState& state,
                                              const registry::ChannelRecord& now, const registry::ViewRecord& view,
                                              const KnownViews& known);

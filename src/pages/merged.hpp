@@ -43,9 +43,10 @@ struct Merged {
 };
 
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
-/// kept changing its pages, with R010 to R014 and R018 of the sets here and of the base index, and with the errors of
-/// the store. Reads the source records, and reads and compares the pages of projects that changed; writes those that
-/// differ, and `pages.json`, twice if a project changed.
+/// kept changing its pages, with R010 to R014 and R018 of the sets and the untested history here and in the base index,
+/// and with the errors of the store. Reads the source records (of a channel also the shards of projects that both
+/// have), and reads and compares the pages of projects that changed; writes those that differ, and `pages.json`, twice
+/// if a project changed.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
 /// The same for the run that the directory belongs to, if it does: one index of all its areas and groups, below

@@ -74,8 +74,8 @@ struct PageSource {
 /// source or a page, at most k_rebase_max times; then it fails with precondition_failed (P010). A write whose outcome
 /// is unknown counts as a change of another writer. Also fails with the errors of the store and of the source's
 /// functions. A round costs one read per page and copy, one write per one of these that differs, one read per stale
-/// key and a removal if it exists, a read and up to two writes of the state object, and one call of token() per batch
-/// and up to three more. Stale keys are handled one after the other.
+/// page and copy and a removal if it exists, a read and up to two writes of the state object, and one call of token()
+/// per batch and up to three more. Stale pages are handled one after the other.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in
@@ -91,6 +91,7 @@ Result<std::vector<std::string>> stale_pages(store::ObjectReader& store, const s
                                              const std::function<bool(const std::string& key)>& is_current);
 
 inline constexpr std::string_view k_state_name = "pages.json"; ///< says what the pages beside it show
-inline constexpr std::uint64_t k_page_bytes_max = 512u << 20;  ///< a page with half a million files has 250 MB
+/// A page with half a million files has 250 MB. A larger page can be written, and the next comparison fails with R007.
+inline constexpr std::uint64_t k_page_bytes_max = 512u << 20;
 
 } // namespace quarry::pages

@@ -30,6 +30,12 @@ namespace {
 
 constexpr const char* k_distribution_pages_schema = "quarry.distribution-pages/1";
 
+/// What stands beside the projects' pages of a repository.
+bool is_own_directory(std::string_view name) {
+  constexpr std::string_view k_own[] = {"simple", "simple-json", "merged", "seals"};
+  return std::find(std::begin(k_own), std::end(k_own), name) != std::end(k_own);
+}
+
 /// Adds `{project}/index.html` for installers that use the directory itself as the index. These pages come first, in
 /// the order of the others.
 std::vector<index::Page> with_repository_pages(const std::string& directory, const std::vector<FileRecord>& files,
@@ -40,6 +46,7 @@ std::vector<index::Page> with_repository_pages(const std::string& directory, con
     if (!page.key.starts_with(k_tree) || page.key == "simple/index.html") continue;
     auto key = page.key.substr(k_tree.size());
     auto project = key.substr(0, key.find('/'));
+    if (is_own_directory(project)) continue; // its page would be the root of an index; `simple/` has the project
     std::vector<index::Link> links;
     for (const auto& file : files)
       if (file.project == project) links.push_back({file, index::href_between(file.key, directory + "/" + project)});
@@ -52,15 +59,13 @@ std::vector<index::Page> with_repository_pages(const std::string& directory, con
 /// Pages `{directory}/{project}/index.html` of projects that the directory no longer shows.
 Result<Keys> stale_repository_pages(ObjectReader& store, const std::string& directory,
                                     const std::set<std::string>& current) {
-  constexpr std::string_view k_own[] = {"simple", "simple-json", "merged", "seals"};
   std::set<std::string> stale;
   TRY(auto objects, store.list(directory + "/"));
   for (const auto& object : objects) {
     auto key = page_key_of(object.key);
     auto parts = text::split(key.substr(directory.size() + 1), '/');
     bool page = parts.size() == 2 && parts[1] == "index.html";
-    if (page && std::find(std::begin(k_own), std::end(k_own), parts[0]) == std::end(k_own) && !current.contains(key))
-      stale.insert(std::move(key));
+    if (page && !is_own_directory(parts[0]) && !current.contains(key)) stale.insert(std::move(key));
   }
   return Keys(stale.begin(), stale.end());
 }

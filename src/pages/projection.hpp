@@ -35,10 +35,11 @@ Findings foreign_notes(const Projected& projected);
 /// untested history (registry/history.hpp). If the last set has left, they are made empty. Without a set, a history and
 /// a page of ours nothing is written. The find-links page is left out if settings.json says that another tool writes
 /// it. Fails with precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds,
-/// already_exists (R018) if two sets disagree about a file, R010 to R014 of a set at or below the directory, P115 or
-/// B002 to B004 of settings.json, and the errors of the store. Reads these sets, every page of the directory, and the
-/// METADATA of one wheel per project; writes pages whose bytes differ. Does not look whether the directory is a
-/// distribution: its pages come from project_distribution().
+/// already_exists (R018) if two sets disagree about a file, R010 to R014 of a set at or below the directory or of its
+/// history, P115 or B002 to B004 of settings.json, and the errors of the store. Lists everything below the directory
+/// several times; reads these sets, every page of the directory, and the METADATA of one wheel per project;
+/// writes pages whose bytes differ, one after the other. Does not look whether the directory is a distribution: its
+/// pages come from project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
@@ -70,8 +71,8 @@ enum class Extent : std::uint8_t {
 /// with not_found (R015) if the channel does not exist, precondition_failed (P010) if other writers kept changing the
 /// channel or its pages, and the errors of read_channel(), load_view(), load_shard_of() and the store. Removes pages of
 /// projects that left, and replaces those of another tool. Costs two reads per ledger entry since the last state, then
-/// per compared project up to three reads of shards, its METADATA, and one read per page and copy; writes pages whose
-/// bytes differ.
+/// per compared project up to three reads of shards, its METADATA, and one read per page and copy; two listings if
+/// every page is compared. Writes pages whose bytes differ.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {});
 
@@ -80,7 +81,7 @@ Result<Projected> project_channel(store::ObjectStore& store, const std::string& 
 Result<std::uint64_t> projected_generation(store::ObjectReader& store, const std::string& name);
 
 /// How many rounds a writer makes, the first one included, before it gives up because others were faster. A round is
-/// lost only if another writer has written something meanwhile; 32 writers that begin together need far fewer rounds.
+/// lost only if another writer has written something meanwhile.
 constexpr int k_rebase_max = 64;
 /// How often a move is tried, the first time included, if each try ends with an unknown outcome (R004). Few, because
 /// the store has already retried each write.

@@ -12,8 +12,9 @@ class PublicUrl {
 public:
   PublicUrl() = default; ///< every store is read at its own address
   /// Parses a list separated by commas or spaces. "https://cdn.example/x" is the URL of the root of any store;
-  /// "s3://bucket/prefix=https://cdn.example/x" is the URL of that place and everything below it. Fails with
-  /// invalid_argument (P013) if an item is not an http(s) URL or contains a query.
+  /// "s3://bucket/prefix=https://cdn.example/x" is the URL of that place and everything below it. A place is not
+  /// checked, only compared with describe(). Fails with invalid_argument (P013) if a URL is not http(s) or contains a
+  /// query.
   static Result<PublicUrl> parse(const std::string& text);
 
   /// Returns the URL of a key, percent-encoded: by the longest place that contains the store, else by the URL without a

@@ -24,8 +24,8 @@ struct StoreSettings {
 /// invalid_argument P115 for a value that this program does not know. One read.
 Result<StoreSettings> read_settings(store::ObjectReader& store);
 /// Replaces the settings, also damaged ones and what a later version has added; returns false if the store has them
-/// already. If another writer was faster: precondition_failed (R003), or already_exists (R002) if there were none
-/// before. A read and a write.
+/// already. Fails with R007 if there are more than 64 KiB, and as put(): precondition_failed (R003) if another writer
+/// was faster, already_exists (R002) if there were none before. A read and a write.
 Result<bool> write_settings(store::ObjectStore& store, const StoreSettings& settings);
 
 /// "ours" or "other".

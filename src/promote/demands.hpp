@@ -10,8 +10,8 @@ namespace quarry::promote {
 /// waivers, count only with the signature of a key that is not revoked.
 extern const std::vector<std::string> k_demands;
 
-/// A policy that protects a channel has an [expect] and a signer of evidence whose key is not revoked, or says openly
-/// that it does not: held O045.
+/// Whether the policy has an [expect] and a signer of evidence whose key is not revoked, or says openly that it does
+/// not: held O045. Who binds a policy for a person asks this first; protect() does not.
 Result<void> check_openness(const gate::Policy& policy);
 
 /// held O030 for the first of these words that the policy does not meet; invalid_argument C006 for another word.

@@ -83,16 +83,11 @@ Unexpected another_plan(const std::string& reviewed, const DistributionPlan& pla
                   .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest"));
 }
 
-bool is_of_plan(const DistributionView& move, const std::string& digits) {
-  return digits.size() >= registry::k_plan_digits_min && !move.move.plan.empty() &&
-         move.move.plan.hex().starts_with(digits);
-}
-
 /// Whether an earlier run made this very move, which then is the last one. O002 if it was followed by others.
 Result<bool> made_before(const registry::DistributionRecord& now, const std::vector<DistributionView>& moves,
-                         const std::string& digits) {
+                         const registry::ReviewedPlan& reviewed) {
   for (const auto& move : moves) {
-    if (!is_of_plan(move, digits)) continue;
+    if (!reviewed.names(move.move.plan)) continue;
     if (move.generation == now.generation) return true;
     return fail(ErrorKind::precondition_failed, "O002",
                 fmt::format("this plan was executed at {} as generation {}, and {} moved since", move.move.when,
@@ -190,7 +185,7 @@ Result<DistributionReceipt> rollback_distribution(ObjectStore& store, const std:
   }
   if (interrupted && !options.dry_run) return complete_distribution(store, now);
   TRY(auto plan, plan_distribution_rollback(store, directory, options.to_generation));
-  if (options.execute && !plan.digest.hex().starts_with(*options.execute)) return another_plan(*options.execute, plan);
+  if (options.execute && !options.execute->names(plan.digest)) return another_plan(options.execute->digits(), plan);
   if (!options.dry_run) return execute_distribution(store, plan, options);
   DistributionReceipt receipt;
   receipt.generation = plan.generation();

@@ -45,7 +45,8 @@ struct DistributionReceipt {
 Result<DistributionReceipt> execute_distribution(store::ObjectStore& store, const DistributionPlan& plan,
                                                  const Options& options);
 /// Plans, and unless a dry run, executes. Run again after a death between pointer and pages, it completes the pages and
-/// does not go back a second time. O002 and O005 as promote() does, and errors of the two functions above.
+/// does not go back a second time. O002 if `execute` names another plan than this, and errors of the two functions
+/// above.
 Result<DistributionReceipt> rollback_distribution(store::ObjectStore& store, const std::string& directory,
                                                   const Options& options);
 
@@ -54,7 +55,8 @@ struct DistributionUnblocked {
   std::vector<registry::BlockedFile> files; ///< that were blocked until now
 };
 /// Lets files come back that a rollback took out; `what` are names of files or their sha256. not_found P120, or O013 if
-/// one of them is not blocked; then nothing is changed. Starts over as publish::show_sets() does.
+/// one of them is not blocked; then nothing is changed. Starts over when somebody else moved it meanwhile; R003 if its
+/// own write had an unknown outcome, or after too many rounds.
 Result<DistributionUnblocked> unblock_distribution(store::ObjectStore& store, const std::string& directory,
                                                    const std::vector<std::string>& what, const Options& options);
 

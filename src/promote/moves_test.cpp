@@ -203,7 +203,7 @@ void promote_a_set(World& world) {
     options.dry_run = true;
     auto dry = promote(*world.store, request, options);
     options.dry_run = false;
-    if (dry && !dry->held && dry->plan.moves()) options.execute = dry->digest.hex();
+    if (dry && !dry->held && dry->plan.moves()) options.execute = registry::ReviewedPlan(dry->digest);
   }
   expect_promotion(world, known, promote(*world.store, request, options));
 }

@@ -53,8 +53,8 @@ struct Request {
 /// A protected channel brings its own law: held O012 if it is protected by another policy than this. Pure.
 Result<void> check_policy(const registry::ChannelRecord& channel, const gate::Policy& policy);
 
-/// The sha256 of what is asked for, without what the store holds now: source as it was written, channel, policy, cells
-/// and distribution.
+/// The sha256 of what is asked for, without what the store holds now: every field of the request that changes what is
+/// decided (a new one is added to it).
 std::string digest_of(const Request& request);
 
 /// What a verdict was made about, besides the sets.
@@ -78,13 +78,14 @@ struct Plan {
   gate::Verdict verdict;                    ///< of what is new to the target; empty for a rollback
   std::string verdict_document; ///< quarry.verdict/1: cells, decisions, what decided and what was read; no times
   registry::VerdictDigest verdict_digest;
-  Findings notes;    ///< R021: left out of the verdict; R022: sets that the channel blocks; O028: not looked for
-  bool held = false; ///< nothing may move
+  /// Those of the verdict; R021: left out of it; R022: sets that the channel blocks; O028: not looked for; O050.
+  Findings notes;
+  bool held = false;                           ///< nothing may move
   std::vector<std::string> judged_by;          ///< keys of evidence and waivers that were looked at, sorted
   std::vector<registry::SetDigest> asked = {}; ///< whose evidence was looked at
-  Judged about;                                ///< with those of them about the sets in question or for the channel
-  std::string request;                         ///< sha256 of what was asked for: the same request gives the same digest
-  registry::PolicyDigest policy;               ///< of a promotion: what judged it
+  Judged about;        ///< what the verdict names as read: of `judged_by`, what is about these sets or the channel
+  std::string request; ///< sha256 of what was asked for: the same request gives the same digest
+  registry::PolicyDigest policy; ///< of a promotion: what judged it
   /// Of a rollback: what keeps files out afterwards. Files that leave the view are added, those that come back are
   /// removed. Unset: the guard stays.
   std::optional<registry::Guard> guard = {};

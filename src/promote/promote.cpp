@@ -29,10 +29,6 @@ struct Asked {
   std::string request;
 };
 
-bool names(const std::string& digits, const std::string& digest) {
-  return digits.size() >= registry::k_plan_digits_min && !digest.empty() && digest.starts_with(digits);
-}
-
 Result<std::optional<registry::LedgerRecord>> last_move(ObjectReader& store, const std::string& channel) {
   TRY(auto now, registry::read_channel(store, channel));
   if (!now) return std::optional<registry::LedgerRecord>();
@@ -49,12 +45,12 @@ Unexpected another_request(const registry::LedgerRecord& move) {
 
 /// The move that this plan made already, if it did. precondition_failed O002 if that was not what is asked for now.
 Result<std::optional<registry::LedgerRecord>> executed(ObjectReader& store, const std::string& channel,
-                                                       const std::string& digits, const Asked& asked) {
+                                                       const registry::ReviewedPlan& reviewed, const Asked& asked) {
   TRY(auto now, registry::read_channel(store, channel));
   auto digest = now ? now->record.ledger : registry::LedgerDigest();
   for (std::size_t i = 0; i < k_moves_looked_at && !digest.empty(); ++i) {
     TRY(auto entry, registry::load_ledger(store, digest), "while reading the ledger of channel " + channel);
-    if (names(digits, entry.plan.hex())) {
+    if (reviewed.names(entry.plan)) {
       // Entries of older programs do not say what was asked for; their rollbacks took no distribution along.
       bool same =
           entry.action == asked.action &&
@@ -157,17 +153,12 @@ Receipt receipt_of(const Plan& plan) {
   return receipt;
 }
 
-Result<void> check_reviewed(ObjectReader& store, const Plan& plan, const std::string& digits) {
-  bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
-  if (digits.size() < registry::k_plan_digits_min || digits.size() > registry::PlanDigest::k_digits || !hex)
-    return fail(
-        ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
-        fmt::format("`--dry-run` prints it; its first {} digits or more are enough", registry::k_plan_digits_min));
-  if (names(digits, plan.digest.hex())) return {};
+Result<void> check_reviewed(ObjectReader& store, const Plan& plan, const registry::ReviewedPlan& reviewed) {
+  if (reviewed.names(plan.digest)) return {};
   auto error = Error::of(ErrorKind::precondition_failed, "O002",
                          "the plan that was reviewed is not the plan that would be executed now")
                    .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest");
-  error.details = {"reviewed  " + digits, "now       " + plan.digest.hex()};
+  error.details = {"reviewed  " + reviewed.digits(), "now       " + plan.digest.hex()};
   TRY(auto last, last_move(store, plan.channel));
   if (!last)
     error.details.push_back(fmt::format("channel   {} does not exist", plan.channel));
@@ -216,10 +207,10 @@ Result<Receipt> with_url(ObjectReader& store, const Options& options, Receipt re
 
 } // namespace
 
-Result<std::optional<Receipt>> executed_before(ObjectStore& store, const Request& request, const std::string& digest,
-                                               const Options& options) {
+Result<std::optional<Receipt>> executed_before(ObjectStore& store, const Request& request,
+                                               const registry::ReviewedPlan& reviewed, const Options& options) {
   auto before = store.counters();
-  TRY(auto earlier, executed(store, request.channel, digest, {registry::Action::promote, digest_of(request)}));
+  TRY(auto earlier, executed(store, request.channel, reviewed, {registry::Action::promote, digest_of(request)}));
   if (!earlier) return std::optional<Receipt>();
   TRY(bool stands, still_stands(store, *earlier));
   if (!stands) return undone(*earlier);

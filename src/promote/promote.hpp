@@ -1,10 +1,11 @@
 #pragma once
-// The pump of promotion: records, the one swap, pages. Nothing is copied and nothing is rewritten: what was tested is
-// what is released. Killed anywhere, the same command completes it.
+// The pump of promotion: records, the one swap, pages. Nothing is rewritten, and nothing copied except with --pin: what
+// was tested is what is released. Killed anywhere, the same command completes it.
 #include "base/finding.hpp"
 #include "pages/addresses.hpp"
 #include "pages/public_url.hpp"
 #include "promote/plan.hpp"
+#include "registry/reviewed.hpp"
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,8 +16,7 @@ struct Options {
   std::string who; ///< for the ledger, with `when` and `why`
   sys::Timestamp when;
   std::string why;
-  std::optional<std::string>
-      execute; ///< exactly the plan of this digest (or its first 16 or more digits); else whatever is planned now
+  std::optional<registry::ReviewedPlan> execute; ///< exactly this plan; else whatever is planned now
   bool dry_run = false;
   std::optional<std::uint64_t> to_generation = {}; ///< of a rollback: whose view is restored
   pages::PublicUrl public_url = {};                ///< of the links in the receipt
@@ -41,7 +41,7 @@ struct Receipt {
   bool moved = false, held = false;
   bool completed = false; ///< the move was made by an earlier run that died before the pages were written
   pages::Addresses at;    ///< where people install from the channel
-  Findings notes;         ///< P050
+  Findings notes;         ///< those of the plan, and P050 of the pages
 };
 
 /// Plans, and unless held or a dry run, executes. A protected channel whose policy names signers of moves or verdicts
@@ -49,19 +49,19 @@ struct Receipt {
 /// judged anew; with `execute` that is precondition_failed O002 (exit 7), which says what moved. Hashing what is to
 /// move may take minutes, so evidence and waivers are listed again right before the swap; when there are others than
 /// the verdict knows, it is judged anew. With `execute` of a plan that was executed already it completes the pages;
-/// O002 if that move was undone since or was made for another request. Also fails as plan_promotion() does, with O005
-/// if `execute` is not the digest of a plan, O016 or P010 if other jobs kept recording results or moving the channel,
-/// R031, and R004 after k_unknown_outcomes_max unknown outcomes. An error after the swap leaves the channel moved: run
-/// again.
+/// O002 if that move was undone since or was made for another request. Also fails as plan_promotion() does, with O016
+/// or P010 if other jobs kept recording results or moving the channel, R031, and R004 after k_unknown_outcomes_max
+/// unknown outcomes. An error after the swap leaves the channel moved: run again.
 Result<Receipt> promote(store::ObjectStore& store, const Request& request, const Options& options);
 
-/// The move that an earlier run made by the plan of this digest, with its pages completed; nullopt if there is none
+/// The move that an earlier run made by this plan, with its pages completed; nullopt if there is none
 /// among the last 64 moves. precondition_failed O002 if that plan was for another request, or was undone since.
 Result<std::optional<Receipt>> executed_before(store::ObjectStore& store, const Request& request,
-                                               const std::string& digest, const Options& options);
+                                               const registry::ReviewedPlan& reviewed, const Options& options);
 /// Executes a plan as it is, for callers that check several plans before the first one moves a channel. R003 when
-/// somebody else moved the channel since, O016 when a result or a waiver came or went since: then nothing was changed.
-/// A plan that is held or moves nothing only brings the pages up to the channel.
+/// somebody else moved the channel since: it is as it was, but copies, parts of sets and the verdict may have been
+/// written. O016 when a result or a waiver came or went since: then nothing was written. A held plan does nothing. A
+/// plan that moves nothing brings the pages up to the channel.
 Result<Receipt> execute_plan(store::ObjectStore& store, const Plan& plan, const Options& options);
 /// Whether the policy of the channel takes this move by `options.key`, and its verdict: held O041, O042. execute_plan()
 /// asks it, too; who moves several channels asks before the first of them moves. A few reads; none without a policy.
@@ -69,7 +69,7 @@ Result<void> check_signatures(store::ObjectReader& store, const Plan& plan, cons
 
 /// Swaps the previous view back, or that of `options.to_generation`, as a new generation (errors: plan_rollback). Run
 /// again after a death between swap and pages, it completes the pages and does not swap a second time. A rival move in
-/// between is precondition_failed R003: what is rolled back is what was looked at. Fails with R015, O002 and O005 as
+/// between is precondition_failed R003: what is rolled back is what was looked at. Fails with R015 and O002 as
 /// promote() does, and with R004: run it again, it looks first.
 Result<Receipt> rollback(store::ObjectStore& store, const std::string& channel, const Options& options);
 

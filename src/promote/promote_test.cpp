@@ -51,7 +51,9 @@ SealedSet release(store::ObjectStore& store, const std::string& version,
 }
 
 Options options(std::optional<std::string> execute = {}, bool dry_run = false) {
-  return {"tester", sys::Timestamp::from_us(k_now_us), "why", std::move(execute), dry_run};
+  Options made{"tester", sys::Timestamp::from_us(k_now_us), "why", {}, dry_run};
+  if (execute) made.execute = *registry::ReviewedPlan::parse(*execute);
+  return made;
 }
 
 class Promote : public ::testing::Test {
@@ -188,7 +190,6 @@ TEST_F(Promote, APlanOfAnotherStateIsRefusedAndSaysWhatMoved) {
   EXPECT_EQ(refused.error().kind, ErrorKind::precondition_failed);
   EXPECT_THAT(refused.error().details, ::testing::Contains(HasSubstr("stable@1: promote by tester")));
   EXPECT_EQ(differences(before, snapshot(*store_)), "");
-  EXPECT_EQ(promote(*store_, request({one}), options("abc")).error().code, "O005");
 }
 
 TEST_F(Promote, APlanThatWasUndoneIsNotCalledDone) {

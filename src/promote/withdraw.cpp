@@ -146,7 +146,7 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
   return plan;
 }
 
-Result<registry::ChannelRecord> withdraw(ObjectStore& store, const Withdrawal& plan, const Author& author) {
+Result<Withdrawn> withdraw(ObjectStore& store, const Withdrawal& plan, const Author& author) {
   const auto& now = plan.expected.record;
   auto yank = registry::Action::read("yank"); // older programs keep and show a word that they do not know
   TRY_DO(check_signer(store, plan.expected, {now.name, yank}, author.key));
@@ -170,8 +170,8 @@ Result<registry::ChannelRecord> withdraw(ObjectStore& store, const Withdrawal& p
   for (auto& [digest, file] : blocked) reason.guard->blocked.push_back(std::move(file));
   TRY(auto moved, publish::move_channel(store, now.name, plan.expected, plan.view, reason));
   TRY_DO(pages::project_channel(store, now.name));
-  TRY_DO(pages::merge_channel(store, now.name));
-  return moved;
+  TRY(auto merged, pages::merge_channel(store, now.name));
+  return Withdrawn{std::move(moved), std::move(merged.notes)};
 }
 
 } // namespace quarry::promote

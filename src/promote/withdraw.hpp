@@ -26,8 +26,12 @@ Result<Withdrawal> plan_withdrawal(store::ObjectReader& store, const std::string
 /// Warnings O051: packages that stay and cannot be installed any more, because they require a project that leaves.
 /// Costs a read for each wheel that stays, sixteen at once.
 Result<Findings> broken_by(store::ObjectReader& store, const Withdrawal& plan);
-/// Moves the channel, writes its pages, and returns what it is now. precondition_failed R003 when somebody else moved
+struct Withdrawn {
+  registry::ChannelRecord channel;
+  Findings notes; ///< of the merged index: P050, P053
+};
+/// Moves the channel, and writes its pages. precondition_failed R003 when somebody else moved
 /// it since it was planned: then nothing was changed.
-Result<registry::ChannelRecord> withdraw(store::ObjectStore& store, const Withdrawal& plan, const Author& author);
+Result<Withdrawn> withdraw(store::ObjectStore& store, const Withdrawal& plan, const Author& author);
 
 } // namespace quarry::promote

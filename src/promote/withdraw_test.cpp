@@ -48,7 +48,7 @@ TEST(Withdraw, ASetLeavesWithTheFilesThatNoOtherHas) {
   auto moved = withdraw(*store, *plan, k_withdrawer);
   ASSERT_TRUE(moved) << render(moved.error());
   EXPECT_THAT(shown(*store), ElementsAre("b-1.tar.gz", "shared-1.tar.gz"));
-  EXPECT_EQ(moved->guard.blocked.at(0).reason, "broken");
+  EXPECT_EQ(moved->channel.guard.blocked.at(0).reason, "broken");
   EXPECT_EQ(violations(*store), "");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Moving a channel: records first, then the one swap that makes them real. Used by publish, promote and rollback.
+// Moving a channel: records first, then the one swap that makes them real. Every move of a channel goes through here.
 #include "base/result.hpp"
 #include "digest/ed25519.hpp"
 #include "pages/projection.hpp"

@@ -18,8 +18,8 @@ struct AttemptWords {
 /// How far a job had come when the record was written. `ended`: it ran to its end, whatever came out.
 using AttemptState = WordOf<AttemptWords>;
 
-struct AttemptRecord { ///< quarry.attempt/1
-  Cell cell;           ///< `platform` must be set
+struct AttemptRecord { ///< quarry.attempt/1; a text may be empty only where a comment says so
+  Cell cell;           ///< only `platform` must be set
   std::string suite;
   std::vector<SetDigest> sets; ///< sorted, each once, at least one
   std::string job;             ///< the page of the job, or another name for it: records of one job are one attempt
@@ -34,9 +34,9 @@ std::string to_json(const AttemptRecord& record);
 /// B002 to B004; corrupt R012, also for a record without sets. The order of the sets is not checked.
 Result<AttemptRecord> parse_attempt(std::string_view text);
 /// Writes the record below each of its sets, and returns the sha256 of its bytes. The same record again changes
-/// nothing: an object that has its name already is not read. The caller gives it sorted sets, at least one, and not
-/// more than 900: a record of more than 64 KiB counts as junk. If it fails, some sets may have the record: call it
-/// again. One request for each set, one after the other.
+/// nothing: an object that has its name already is not read. The record is not checked: the caller gives sorted sets,
+/// at least one and at most 900. A record that is invalid or has more than 64 KiB is written and counts as junk. If it
+/// fails, some sets may have the record: call it again. One request for each set, one after the other.
 Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record);
 /// All attempts to test these sets, each once, sorted by time. Junk is told in `skipped` (R021) and counts for nothing;
 /// a record that is removed meanwhile is left out. One listing for each set and a read for each record, sixteen at the

@@ -78,8 +78,8 @@ Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const
 Result<Distribution> require_distribution(ObjectReader& store, const std::string& directory);
 /// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
 /// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
-/// Succeeds if a pointer exists already. Fails with R004 if the write may have happened, and with corrupt R010 if the
-/// pointer is gone where records of moves are, and R031 before a pointer is written to a store that ignores conditional
+/// Succeeds if a pointer exists already. Fails with R004 if the write may have happened, with corrupt R010 if the
+/// pointer is missing and records of moves exist, and with R031 if it is missing and the store ignores conditional
 /// writes. Costs a head; a listing and a write if there is no pointer.
 Result<void> claim_distribution(ObjectStore& store, const std::string& directory);
 /// Replaces what is shown, as one compare-and-swap: the record of the move first, then the pointer if-match. Returns

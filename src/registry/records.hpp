@@ -53,7 +53,7 @@ struct Origin {       ///< where a set comes from; each may be empty
 struct SetRecord { ///< sets/{digest}.json: the files published together
   Origin origin;
   std::vector<FileRecord> files; ///< sorted by filename
-  std::string directory = {};    ///< key prefix it is published below; its seals are in {directory}/seals/
+  std::string directory = {};    ///< its seals are in {directory}/seals/; empty: the set cannot be sealed
   SetDigest subset_of = {};      ///< the sealed set that these files were chosen from; empty: they were not
   std::string unknown = {};
 };
@@ -92,7 +92,7 @@ struct Guard {
 };
 /// What a move leaves as the channel's guard, in its ledger entry: so a signature of the entry covers the guard.
 struct GuardAfter {
-  PolicyDigest policy;
+  PolicyDigest policy; ///< empty: not protected
   std::uint64_t keeps_from = 0;
   std::optional<Sha256> blocked; ///< of the sha256 of the blocked files, one a line; nullopt: none is blocked
   bool operator==(const GuardAfter&) const = default;
@@ -124,11 +124,11 @@ struct LedgerRecord {    ///< ledger/{digest}.json: one move; it counts only if 
   VerdictDigest verdict;         ///< empty: no gate decided
   std::string who;               ///< as given on the command line; may be empty
   Timestamp when;
-  std::string why;                      ///< as given on the command line; may be empty
-  std::uint64_t generation = 0;         ///< of the channel after the move
-  std::string request = {};             ///< sha256 of what was asked for (promote); empty in older entries
-  PolicyDigest policy = {};             ///< the policy that judged this move, or with which it protected the channel
-  LedgerDigest acknowledges = {};       ///< of `acknowledge`: the earlier move that somebody answers for
+  std::string why;                ///< as given on the command line; may be empty
+  std::uint64_t generation = 0;   ///< of the channel after the move
+  std::string request = {};       ///< sha256 of what was asked for; empty if the move has no plan, and in older entries
+  PolicyDigest policy = {};       ///< that judged this move, or with which it protected the channel; or empty
+  LedgerDigest acknowledges = {}; ///< of `acknowledge`: the earlier move that somebody answers for
   std::optional<GuardAfter> guard = {}; ///< of the channel after the move; nullopt: an older program wrote the entry
   std::string unknown = {};
 };

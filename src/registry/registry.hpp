@@ -10,10 +10,10 @@
 //   R013 set is not sealed          R014 seal does not fit its set                R015 channel not found
 //   R016 invalid channel name       R017 broken ledger chain                      R018 one file name, two contents
 //   R020 invalid or ambiguous digest
-//   R022 a channel blocks the file                R023 the `rocm` of another family has that name
+//   R022 a channel or distribution blocks it      R023 the `rocm` of another family has that name
 //   R024 several releases have that name          R025 not a name for a release
 //   R031 the store ignores conditional writes
-// Warning R021: an object among evidence or waivers is not a valid record.
+// Warning R021: an object among evidence, attempts, waivers or releases is not a valid record.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
@@ -28,7 +28,7 @@ namespace quarry::registry {
 using store::ObjectReader;
 using store::ObjectStore;
 
-/// A set of 100,000 files has 40 MB. Reading or writing a larger record fails with R007.
+/// A set of 100,000 files has 40 MB. Reading a larger record fails with R007, and so does put_…() below.
 constexpr std::uint64_t k_record_bytes_max = 64u << 20;
 
 // Keys. Digests are 64 lower-case hex digits.
@@ -89,12 +89,13 @@ template <class R> struct Stored {
 };
 /// Returns all records, sorted by digest. Objects whose names are not digests are ignored. Any other object that does
 /// not match its name, or is not a valid record, is left out and reported as warning R021 in `skipped`, so that one
-/// junk object does not block every channel. Costs one listing and one read per record, sixteen at the same time.
+/// junk object does not block every channel. A record that is removed meanwhile is left out silently. Costs one listing
+/// and one read per record, sixteen at the same time.
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectReader& store, Findings& skipped);
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectReader& store, Findings& skipped);
 
-/// The records of these names, as list_evidence() returns them; one that is gone is left out. One read for each,
-/// sixteen at the same time.
+/// The records of these names, in this order. Junk and missing records are treated as by list_evidence(). One read for
+/// each, sixteen at the same time.
 Result<std::vector<Stored<EvidenceRecord>>>
 read_evidence(ObjectReader& store, const std::vector<EvidenceDigest>& digests, Findings& skipped);
 /// The names of all evidence, sorted, whatever the objects hold. One listing.
@@ -109,10 +110,11 @@ bool is_junk(const Error& error);
 /// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was
 /// written now, false if the set is sealed already. The set record must exist (R010); whether its files exist is not
 /// checked, the caller has written them. Afterwards a set record that garbage collection removed meanwhile is
-/// written again. An existing seal that is damaged is not replaced: corrupt (R011, R014). Fails with R004 if the write
-/// may have happened, and with R005 if the record has no directory. Four requests; two if the set is sealed already.
+/// written again. An existing seal that is damaged is not replaced: corrupt (R011, R014). Fails with R005 if the record
+/// has no directory. After R004 and any error of the store the set may be sealed. Four requests; three if the set is
+/// sealed already.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time);
-/// The same for a set whose record the caller has just written: it is not read.
+/// The same for a set whose record the caller has just written: it is not read. One request less.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const SetRecord& record, const Timestamp& time);
 
 struct SealedSet {
@@ -123,7 +125,7 @@ struct SealedSet {
 /// Returns a set with its seal. Fails with not_found (R010, R013), corrupt (R011, R012, R014), or R005 for a set record
 /// without a directory. Two requests; a third one, which tells why, if the set is not sealed.
 Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest);
-/// The seal of a set whose record is at hand. One request.
+/// The same for a set whose record is at hand. One request less.
 Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest, SetRecord set);
 /// The same by a digest or its first 8 or more digits, as people write it: also R020, and a listing for a short digest.
 Result<SealedSet> load_sealed(ObjectReader& store, const std::string& digits);
@@ -142,7 +144,7 @@ Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std:
 struct Resolved {
   std::string source;            ///< "set:…", "run:42-linux", "channel:stable", "release:…", as people write it
   std::vector<SealedSet> sets;   ///< each with a valid seal and a checked hash
-  std::vector<FileRecord> files; ///< union of their files, sorted by filename
+  std::vector<FileRecord> files; ///< union of their files, or what the channel's view shows; sorted by filename
   ViewDigest view;               ///< of a channel
   std::uint64_t generation = 0;  ///< of a channel or a distribution; else 0
   ReleaseDigest release = {};    ///< of a release; its sets may be for several channels, so `files` may be empty
@@ -160,8 +162,8 @@ struct RunGroup {
   std::string group;  ///< "gfx94X-dcgpu"; empty: all of the run
 };
 Result<Resolved> resolve_group(ObjectReader& store, const RunGroup& place);
-/// Fails with R015, and with the errors of load_whole_view() and load_all_sealed(). Costs two reads for each set, one
-/// for each project, and two more.
+/// Fails as require_channel(), load_whole_view() and load_all_sealed() do. Costs two reads for each set, one for each
+/// project, and two more.
 Result<Resolved> resolve_channel(ObjectReader& store, const std::string& name);
 /// Returns the union of the sets' files, sorted by filename. If two have one file (same name and sha256), the first
 /// record counts. Fails with already_exists (R018) if two sets have the same file name with different content. Pure.
@@ -209,7 +211,7 @@ Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::stri
 /// names those that do.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
 /// Reads a channel into `known`, unless its ETag is still that of `known`: then its record, which may block thousands
-/// of files, is not parsed again. Errors and cost of require_channel().
+/// of files, is not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.
 Result<void> update_channel(ObjectReader& store, const std::string& name, Channel& known);
 /// Fails with unsupported (R031) if the store ignores conditional writes: a channel or a distribution has several
 /// writers, so its store must be able to compare and swap. `what` is for the message: "channel stable". Costs and
@@ -236,14 +238,14 @@ struct Blocking {
 Result<void> refuse_blocked(const Blocking& blocking, const std::vector<SealedSet>& sets);
 /// The same of a channel.
 Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets);
-/// Returns the names NAME of all objects `channels/NAME.json`, valid or not, sorted by key. Costs one listing of
-/// `channels/`, without the pages of channels.
+/// Returns NAME of each object `channels/NAME.json`, sorted by key. Neither names nor records are checked:
+/// read_channel() may fail with R016. Costs one listing of `channels/`, without the pages of channels.
 Result<std::vector<std::string>> list_channels(ObjectReader& store);
 
 constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);
 /// Returns the moves of a channel, newest first: all, or so many. Checks that each entry fits the one after it: hash,
-/// channel, generation and view; corrupt (R017). Also fails with R010, R011 and R012 of an entry. Costs one read per
-/// move; all entries are in memory.
+/// channel, generation and view, and that a whole chain ends in generation 1; corrupt (R017). Also fails with R010,
+/// R011 and R012 of an entry. Costs one read per move; all entries are in memory.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel,
                                                        std::size_t newest = k_whole_chain);
 /// Fails with not_found O047 if `channel prune` has given up what the channel showed at that generation: with the time

@@ -103,6 +103,17 @@ TEST_F(Registry, ASetWithoutSealIsNotFound) {
   EXPECT_TRUE(resolve_run(*store_, "1-linux"));
 }
 
+// A job that was killed between the seal and the second look at the record, which gc had removed meanwhile.
+TEST_F(Registry, SealingAgainBringsTheRecordBack) {
+  auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto time = *Timestamp::parse("2026-11-20T10:00:01.000000Z");
+  ASSERT_TRUE(*seal(*store_, digest, time));
+  auto record = *load_set(*store_, digest);
+  ASSERT_TRUE(store_->remove(set_key(digest)));
+  EXPECT_FALSE(*seal(*store_, digest, record, time));
+  EXPECT_TRUE(load_sealed(*store_, digest));
+}
+
 TEST_F(Registry, ASealWithoutItsSetCannotBeWritten) {
   auto sealed = seal(*store_, SetDigest(sha256("nothing")), k_time);
   ASSERT_FALSE(sealed);

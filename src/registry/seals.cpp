@@ -98,6 +98,7 @@ Result<bool> seal(ObjectStore& store, const SetDigest& set, const SetRecord& rec
   TRY(auto present, store.get(key, k_record_bytes_max));
   if (present) {
     TRY_DO(fitting_seal(*present, key, set, record.directory));
+    TRY_DO(keep_set(store, set, record)); // whoever sealed it may have died before
     return false;
   }
   auto bytes = to_json(SealRecord{set, record.directory, time});

@@ -143,7 +143,7 @@ TEST(Carry, ThePlanThatWasReviewedIsForItsPlaceAndItsState) {
   ASSERT_TRUE(plan) << render(plan.error());
   EXPECT_THAT(fed.shown(), ElementsAre("7.0", "7.1"));
   auto execute = Fed::wanted();
-  execute.execute = plan->digest.hex();
+  execute.execute = registry::ReviewedPlan(plan->digest);
   EXPECT_EQ(promote::rollback(*fed.store, "stable", execute).error().code, "O002") << "without the distribution";
   EXPECT_EQ(rollback_with(*fed.store, "stable", fed.to(*fed.other, "v3/all"), execute).error().code, "O002");
   ASSERT_TRUE(fed.roll(execute));
@@ -168,7 +168,7 @@ TEST(Carry, ADistributionGoesBackByItsName) {
   ASSERT_TRUE(plan) << render(plan.error());
   EXPECT_THAT(fed.listed(), ElementsAre("7.0", "9.0"));
   options.dry_run = false;
-  options.execute = plan->plan.digest.hex();
+  options.execute = registry::ReviewedPlan(plan->plan.digest);
   ASSERT_TRUE(promote::rollback_distribution(*fed.other, k_place, options));
   EXPECT_THAT(fed.listed(), ElementsAre("7.0"));
   auto repeated = promote::rollback_distribution(*fed.other, k_place, options);

@@ -162,7 +162,7 @@ Result<std::optional<Plan>> begun(ObjectStore& store, const Request& request, co
                   "nothing was changed: look at `--dry-run` again, then execute its digest");
     part.digest = known->plan;
     if (known->moves) {
-      TRY(part.receipt, promote::executed_before(store, part.request, known->plan.hex(), options));
+      TRY(part.receipt, promote::executed_before(store, part.request, registry::ReviewedPlan(known->plan), options));
     }
     if (part.receipt) continue;
     TRY_DO(plan_part(store, part));
@@ -176,11 +176,11 @@ Result<std::optional<Plan>> begun(ObjectStore& store, const Request& request, co
   return std::optional(std::move(planned));
 }
 
-Result<void> check_reviewed(const Plan& planned, const std::string& digits) {
-  if (digits.size() >= registry::k_plan_digits_min && planned.digest.hex().starts_with(digits)) return {};
+Result<void> check_reviewed(const Plan& planned, const registry::ReviewedPlan& reviewed) {
+  if (reviewed.names(planned.digest)) return {};
   return fail(Error::of(ErrorKind::precondition_failed, "O002",
                         "the plan that was reviewed is not the plan that would be executed now")
-                  .with_detail("reviewed  " + digits)
+                  .with_detail("reviewed  " + reviewed.digits())
                   .with_detail("now       " + planned.digest.hex())
                   .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest"));
 }

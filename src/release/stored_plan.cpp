@@ -98,13 +98,8 @@ Result<void> put_plan(ObjectStore& store, const std::string& document) {
   return {};
 }
 
-Result<std::optional<FoundPlan>> find_plan(ObjectReader& store, const std::string& digits) {
-  bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
-  if (digits.size() < registry::k_plan_digits_min || digits.size() > registry::PlanDigest::k_digits || !hex)
-    return fail(
-        ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
-        fmt::format("`--dry-run` prints it; its first {} digits or more are enough", registry::k_plan_digits_min));
-  TRY(auto objects, store.list(std::string(k_plans) + digits));
+Result<std::optional<FoundPlan>> find_plan(ObjectReader& store, const registry::ReviewedPlan& reviewed) {
+  TRY(auto objects, store.list(std::string(k_plans) + reviewed.digits()));
   for (const auto& object : objects) {
     auto digest = digest_in_key(object.key);
     if (!digest) continue;

@@ -4,6 +4,7 @@
 // `quarry.release-plan/1` (docs/formats/releases.md).
 #include "base/result.hpp"
 #include "registry/registry.hpp"
+#include "registry/reviewed.hpp"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,9 +34,8 @@ std::string to_json(const StoredPlan& plan);
 const StoredChannel* channel_of(const StoredPlan& plan, const std::string& name);
 /// Stores the document unless the store has it. Costs one read, and one write if it is new.
 Result<void> put_plan(store::ObjectStore& store, const std::string& document);
-/// Returns the plan whose digest begins with `digits`, at least 16 of them; nullopt if the store does not have it.
-/// Fails with corrupt R011 if the stored plan was altered, and invalid_argument O005 if `digits` is not a digest.
-Result<std::optional<FoundPlan>> find_plan(store::ObjectReader& store, const std::string& digits);
+/// Returns the plan; nullopt if the store does not have it. Fails with corrupt R011 if the stored plan was altered.
+Result<std::optional<FoundPlan>> find_plan(store::ObjectReader& store, const registry::ReviewedPlan& reviewed);
 /// Whether one of the channel's last 64 moves, after the planned generation, was made by this plan.
 Result<bool> moved_since(store::ObjectReader& store, const StoredChannel& planned);
 /// All plans; objects that are not plans are left out. One read for each.

@@ -14,8 +14,8 @@ namespace quarry::retain {
 /// a listing and two reads for each set, and what publish::Reachable does; eight at the same time.
 Result<Inventory> look(store::ObjectStore& store, std::int64_t now_us);
 
-/// What would be done now: make_plan(), without the sets that others need. `now_us` 0: by the clock of this machine
-/// nothing is known, so the store has none either.
+/// What would be done now: make_plan(), without the sets that others need. `now_us` 0: the ages
+/// of sets are not known, and none leaves.
 /// Besides what look() costs, reads the METADATA of every sealed set if one would leave.
 Result<Plan> plan_retention(store::ObjectReader& store, const Inventory& inventory, const Rules& rules,
                             std::int64_t now_us);

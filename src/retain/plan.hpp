@@ -24,7 +24,7 @@ struct Plan {
   std::int64_t grace_us = 0;
   std::vector<Leaving> tombstone; ///< oldest first: their seals go, their files stay until the grace is over
   std::vector<Leaving> purge;     ///< tombstoned a grace time ago: their files go
-  std::vector<Leaving> restore;   ///< tombstoned, and named since, or taken back by half: their seals come back
+  std::vector<Leaving> restore;   ///< tombstoned, and named since, or an undo died halfway: their seals come back
   std::vector<Spared> spared;
   std::size_t staying = 0; ///< sealed sets that are not old enough
   Findings notes;

@@ -21,12 +21,13 @@ struct Call {
   BucketKey key = {};             ///< empty: the bucket itself
   Pairs query = {}, headers = {}; ///< header names in lower case
   std::optional<content::Rope> body = {};
-  std::string body_sha256 = {};              ///< hex; empty: the signature does not cover the body
+  std::string body_sha256 = {}; ///< hex; empty: the signature does not cover the body (unsigned_body_is_safe())
   std::uint64_t answer_bytes_max = 1u << 20; ///< a longer answer fails; not for a sink
   std::uint64_t stall_ms = 60'000;           ///< the call fails if no byte moves for this long
   bool wait_before_body = false;    ///< send the body only after the server has accepted the headers (100-continue)
   bool answer_may_be_error = false; ///< the body of a 200 may be an <Error>
   bool repeat = true;               ///< false: no retries; the caller decides what to do after a failure
+  /// Takes the body of a success, piece by piece. Its error ends the call.
   std::function<Result<void>(const net::Response&, std::span<const std::byte>)> sink = {};
   std::function<void()> on_start = {}; ///< called before each attempt: a sink must discard what it received so far
   std::function<void(std::uint64_t)> on_sent = {}; ///< bytes of the body that this attempt has sent so far
@@ -65,16 +66,19 @@ public:
          const sys::Clock& clock, net::RetryLimits limits = {});
 
   /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal: 304, 404 and 412,
-  /// failures of the network (status 0), and any answer that S3 would not send, such as a proxy's page with 200 or 404
-  /// (K020, status 0). Transient failures are retried with exponential backoff (net/retry.hpp) while the retry budget
-  /// lasts: up to 6 attempts, the last of which begins at most 3 minutes after the call. An attempt itself takes as
-  /// long as bytes move. The thread sleeps between attempts; an interruption ends the call (cancelled D006). The answer
-  /// to a HEAD has no body, so no S3 code: after 400, 403, 301 or 307 the call also asks for one byte with GET, whose
-  /// answer has the code. Refusal::ambiguous says that a write may have happened all the same.
+  /// failures of the network (status 0), and any answer that S3 would not send, such as a proxy's page with 200 or 404,
+  /// or a success without an ETag to PUT, HEAD or plain GET of an object (K020, status 0). Transient failures are
+  /// retried with exponential backoff (net/retry.hpp) while the retry budget lasts: up to 6 attempts. None that waits
+  /// begins later than 3 minutes after the call. An attempt itself takes as long as bytes move. The thread sleeps
+  /// between attempts; an interruption ends the call (cancelled D006). The answer to a HEAD has no body, so no S3 code:
+  /// after 400, 403, 301 or 307 the call also asks for one byte with GET, whose answer has the code. Refusal::ambiguous
+  /// says that a write may have happened all the same.
   Outcome call(const Call& call);
   Location location() const;
-  std::string name() const;           ///< "s3://bucket", for messages
-  bool unsigned_body_is_safe() const; ///< over TLS or to this machine nobody can change the body on its way
+  std::string name() const; ///< "s3://bucket", for messages
+  /// Whether nobody can change a body on its way: over TLS, or to this machine. If not, the caller sets body_sha256;
+  /// call() does not check that.
+  bool unsigned_body_is_safe() const;
 
 private:
   Result<net::Request> request_of(const Call& call, Credentials& used);

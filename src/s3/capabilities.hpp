@@ -37,7 +37,7 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
 /// CapabilityCache). Fails as Bucket::call() does. After a transient failure it starts over, up to eight rounds in all.
-/// A killed probe, or a lost reply, leaves up to three small objects and an upload.
+/// A killed or interrupted probe, or a lost reply, leaves up to three small objects and an upload.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket: get() reads the stored record with one request, or probes the server and stores a

@@ -18,19 +18,18 @@ struct CopyRequest {
 /// an upload has at least one part. Pure.
 bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 
-/// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition. The end of an upload
-/// in parts is the only place where a server is known to check a condition on the target: AWS takes one with
-/// CopyObject, too (since 2025), other servers ignore it there. Never copies without the condition that was asked for:
-/// K008 if can_copy() is false, and nothing was written. Returns and fails as put_object() does, but PutDone::sha256 is
-/// not set; also K022 if the source has another ETag, and status 404 if it does not exist. A copy in parts that failed
-/// ends its upload. One that was killed, or has an unknown outcome, leaves it until ObjectWriter::remove_leftovers().
-/// Costs one request, or in parts one per 512 MiB and two more; with a condition also what tools.capabilities costs.
-/// Copies `limits.uploaders` parts at a time, each in a thread.
+/// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: many servers ignore a
+/// condition on the target of CopyObject. Never copies without the condition that was asked for: K008 if can_copy() is
+/// false, and nothing was written. Returns and fails as put_object() does, but PutDone::sha256 is not set; also K022 if
+/// the source has another ETag, and status 404 if it does not exist. A copy in parts that failed tries to end its
+/// upload. One that was killed or interrupted, or has an unknown outcome, leaves it until
+/// ObjectWriter::remove_leftovers(). Costs one request, or in parts one per 512 MiB and two more; with a condition also
+/// what tools.capabilities costs. Copies `limits.uploaders` parts at a time, each in a thread.
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
 
 /// What a copy keeps of the source's headers: content-type, cache-control, content-encoding, content-disposition,
-/// content-language and expires. The server would drop all of them, because a copy gets new marks, and with these all
-/// metadata is replaced. Fills the fields of `to` that are empty. User metadata of other tools is not kept. Pure.
+/// content-language and expires. Fills the fields of `to` that are empty; copy_object() itself keeps nothing of the
+/// source. User metadata of other tools is not kept. Pure.
 void keep_metadata(const net::Headers& source, PutRequest& to);
 
 inline constexpr std::uint64_t k_copy_whole_max = 5ull << 30; ///< S3's limit of CopyObject

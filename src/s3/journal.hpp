@@ -1,7 +1,7 @@
 #pragma once
 // Remembers the parts of a multipart upload on this machine, so that the next run can resume it. The journal is only a
 // hint: the server's list of parts decides. One small file per object below the user's state directory, locked while it
-// is in use: flock(2) locks the file and not its name, so another spelling of the directory finds it locked, too.
+// is in use.
 #include "base/result.hpp"
 #include "sys/file.hpp"
 #include <cstdint>
@@ -34,8 +34,8 @@ struct JournalEntry {
 };
 
 /// The journal of one object, locked exclusively until it is destroyed: a second put of the same object, in this
-/// process or another one, works without a journal. Only a later put of the object removes the file that a failed or
-/// killed one left.
+/// process or another one, works without a journal. Only a later put of the object in parts removes the file that a
+/// failed or killed one left.
 class Journal {
 public:
   /// Opens or creates the journal of `object` (endpoint, bucket and key). Returns nullopt if that fails or the journal

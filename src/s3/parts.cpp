@@ -134,7 +134,9 @@ Call completion(const PartUpload& upload, const std::string& id, const SentParts
 // checked by a HEAD as late as possible.
 tl::expected<void, Refusal> condition_still_holds(const PartUpload& upload) {
   const auto& request = upload.request;
-  if (request.condition == Condition::none || upload.capabilities.complete_conditions) return {};
+  const auto& can = upload.capabilities;
+  bool checked = can.complete_conditions && !condition_headers(request, can).empty();
+  if (request.condition == Condition::none || checked) return {};
   return check_by_looking(upload.tools, request);
 }
 
@@ -157,7 +159,9 @@ PutOutcome abandon(const PartUpload& upload, const std::string& id, Journal* jou
 // NoSuchUpload may mean that an earlier attempt completed the upload, or an earlier run that this one resumed.
 PutOutcome completed_otherwise(const PartUpload& upload, const BegunUpload& begun, Journal* journal, Refusal refusal,
                                const Sha256& digest) {
-  bool unknown = refusal.code == "NoSuchUpload" || refusal.status >= 500 || refusal.status == 0;
+  auto kind = refusal.error.kind;
+  bool unsent = refusal.status == 0 && (kind == ErrorKind::unauthenticated || kind == ErrorKind::cancelled);
+  bool unknown = refusal.code == "NoSuchUpload" || refusal.status >= 500 || (refusal.status == 0 && !unsent);
   if (unknown) refusal.ambiguous = true;
   auto outcome = settled(upload.tools, upload.request, begun.marked, std::move(refusal), digest);
   // Parts that the server does not want to join would be refused again by each later run.

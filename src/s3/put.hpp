@@ -77,8 +77,10 @@ struct PutTools {
 /// An upload in parts that failed leaves its parts on the server if there is a journal (known sha256, journal.hpp) and
 /// the next run may succeed: after an interrupt, a failure of the network, an overload, a time-out, refused
 /// credentials, or a completion that was refused for another reason than its condition (412) or its parts (400).
-/// Otherwise it ends the upload, and the parts are gone. One that was killed, or whose completion has an unknown
-/// outcome, leaves them until the next run resumes it (with a journal), or until ObjectWriter::remove_leftovers().
+/// Otherwise it tries to end the upload; after an interruption that fails. One that was not ended, was killed, or
+/// whose completion has an unknown outcome, leaves its parts until the next run resumes it (with a journal), or until
+/// ObjectWriter::remove_leftovers(). If the server does not list the parts, such as without
+/// s3:ListMultipartUploadParts, the next run begins a new upload.
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -118,8 +120,8 @@ PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marke
                    const Sha256& digest);
 /// Stores the content as a multipart upload, as put_object() says.
 PutOutcome put_parts(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities);
-/// Imitates a condition that the server does not check: a HEAD before the write. Status 412 if it does not hold. Safe
-/// for a single writer only; that is why channels and distributions are refused on such a server (R031).
+/// Imitates a condition (not `none`) that the server does not check: a HEAD before the write. Status 412 if it does not
+/// hold. Safe for a single writer only; that is why channels and distributions are refused on such a server (R031).
 tl::expected<void, Refusal> check_by_looking(const PutTools& tools, const PutRequest& request);
 Refusal refused(Error error);                       ///< wraps an error of our own
 Refusal precondition_refusal(const BucketKey& key); ///< status 412, as a server answers

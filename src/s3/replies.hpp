@@ -62,7 +62,7 @@ struct PartPage {
 Result<PartPage> parse_parts(std::string_view body);
 
 struct Upload {
-  BucketKey key;
+  BucketKey key; ///< as it was sent: request the list without encoding-type
   std::string id;
   std::int64_t initiated_us = 0;
 };

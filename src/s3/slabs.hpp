@@ -21,8 +21,9 @@ public:
   explicit Slabs(std::uint64_t bytes_max) : left_(bytes_max), bytes_max_(bytes_max) {}
 
   using Slab = std::shared_ptr<std::span<std::byte>>;
-  /// Blocks until `size` bytes are free and returns them. `size` must not exceed bytes_max(). The memory is released
-  /// when the last copy of the returned pointer is destroyed. Thread-safe.
+  /// Blocks until `size` bytes are free and returns them; an interruption does not end the wait. `size` must not exceed
+  /// bytes_max(). The memory is released when the last copy of the returned pointer is destroyed. Throws
+  /// std::bad_alloc. Thread-safe.
   Slab take(std::size_t size) {
     std::unique_lock lock(mutex_);
     free_.wait(lock, [&] { return left_ >= size; });

@@ -20,8 +20,8 @@ struct UploadTarget {
 /// server, which remove_leftovers() ends. Costs one request.
 tl::expected<std::string, Refusal> start_upload(const UploadTarget& target, Pairs headers);
 
-/// Ends an upload and removes its parts; failures are ignored, since remove_leftovers() ends it as well. Costs one
-/// request.
+/// Ends an upload and removes its parts. Failures are ignored, since remove_leftovers() ends it as well; after an
+/// interruption it fails. Costs one request.
 void end_upload(const UploadTarget& target, const std::string& id);
 
 /// The body of CompleteMultipartUpload: ETags in the order of the parts. Pure.

@@ -1,6 +1,6 @@
 #pragma once
 // Private to the room.
-// Counters, errors and checks that all backends share. Private to the backends. Thread-safe.
+// Counters, errors and checks that all backends share. Thread-safe.
 #include "store/object_reader.hpp"
 #include <atomic>
 

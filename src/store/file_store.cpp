@@ -217,7 +217,12 @@ Result<Children> FileStore::level(const std::string& directory, const std::strin
   Children found;
   if (!directory.empty()) TRY_DO(check_key(directory.substr(0, directory.size() - 1)));
   auto base = path::join(root_, directory);
-  if (!sys::is_directory(base)) return found;
+  struct stat status{};
+  if (::stat(base.c_str(), &status) != 0) { // a directory that cannot be seen is not an empty one
+    if (errno == ENOENT || errno == ENOTDIR) return found;
+    return fail(sys::errno_error(errno, "look at", base).with_context("while listing " + describe()));
+  }
+  if (!S_ISDIR(status.st_mode)) return found;
   auto entries = sys::list_directory(base);
   if (!entries && entries.error().kind == ErrorKind::not_found) return found;
   if (!entries) return fail(std::move(entries).error().with_context("while listing " + describe()));

@@ -42,6 +42,17 @@ TEST_F(FileStoreTest, ReadingCreatesNothing) {
   EXPECT_FALSE(sys::exists(root_));
 }
 
+// As one without the right to search it, which root always has.
+TEST_F(FileStoreTest, ADirectoryThatCannotBeSeenIsNotEmpty) {
+  auto store = open();
+  ASSERT_TRUE(store->put("runs/k", Rope::literal("1"), {}));
+  ASSERT_EQ(::symlink("loop", (root_ + "/loop").c_str()), 0);
+  EXPECT_FALSE(store->list("loop/"));
+  EXPECT_FALSE(store->children("loop/"));
+  EXPECT_TRUE(store->list("runs/k/")->empty()) << "a file has nothing below it";
+  EXPECT_TRUE(store->list("gone/")->empty());
+}
+
 TEST_F(FileStoreTest, NothingButObjectsStays) {
   auto store = open();
   ASSERT_TRUE(store->put("k", Rope::literal("1"), {}));

@@ -177,7 +177,7 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
                filled > before;
     if (cut && attempt < k_continued_max) continue;
     if (!response) return fail(std::move(response).error());
-    if (response->status == 412 || response->status == 404) return replaced(object.info.key);
+    if (response->status == 412 || response->status == 404 || response->status == 410) return replaced(object.info.key);
     if (!response->ok()) return bad_status(request.url.shown(), response->status);
     if (filled != into.size() && filled == before)
       return fail(ErrorKind::corrupt, "K021", fmt::format("{} gives nothing for a range", request.url.shown()));
@@ -206,7 +206,7 @@ Result<sys::File> fetch_whole(Web& web, const Found& object) {
     bool cut = !response && written > 0 && traits(response.error().kind).retry;
     if (cut && attempt < k_continued_max) continue;
     if (!response) return fail(std::move(response).error());
-    if (response->status == 412 || response->status == 404) return replaced(object.info.key);
+    if (response->status == 412 || response->status == 404 || response->status == 410) return replaced(object.info.key);
     if (!response->ok()) return bad_status(request.url.shown(), response->status);
     if (written != object.info.size) return replaced(object.info.key);
     return file;

@@ -27,9 +27,9 @@ Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::r
 struct ObjectInfo {
   std::string key;
   std::uint64_t size = 0;
-  /// Opaque; changes with the bytes. In the file and memory stores it is the content's sha256 in hex. head() and list()
-  /// of the file store do not read the content, so they leave it empty: take the ETag for if_match() from get() or
-  /// put().
+  /// Opaque; changes with the bytes. In the file and memory stores it is the content's sha256 in hex. head(), list()
+  /// and children() of the file store do not read the content, so they leave it empty: take the ETag for if_match()
+  /// from get() or put().
   std::string etag;
   std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
   /// The headers that readers get. Only head() of s3 and http fills them.
@@ -48,6 +48,7 @@ struct Children {
 
 /// Counts of calls since the store was opened, for `writes` in JSON and for tests: puts and copies that succeeded, and
 /// all other calls. A copy may also count as a get and a put. Retries and looks of the store itself are not counted.
+/// In the file and memory stores open() counts the whole object as read, s3 and http count what the rope fetches.
 struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
   std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
@@ -84,10 +85,11 @@ public:
   /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs; reading then costs one
   /// request per range in s3 and http: 64 KiB at first, up to 2 MiB while the rope is read in order, then with up to 8
-  /// ranges fetched ahead. Bytes of two versions are never mixed: if the object is replaced or removed meanwhile,
-  /// reading fails with corrupt (K022; D008 or D001 in the file store) or gives the old version, which the memory store
-  /// keeps and the file store may still have open. A read that failed for another reason may be repeated. Exception: a
-  /// web server without strong ETags, where Last-Modified decides, to the second.
+  /// ranges fetched ahead, each by a thread: 8 for all ropes of the store together, but at least 2 for each. Threads
+  /// that read one rope wait for each other there. Bytes of two versions are never mixed: if the object is replaced or
+  /// removed meanwhile, reading fails with corrupt (K022; D008 or D001 in the file store) or gives the old version,
+  /// which the memory store keeps and the file store may still have open. A read that failed for another reason may be
+  /// repeated. Exception: a web server without strong ETags, where Last-Modified decides, to the second.
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Leaves out what
   /// check_key() refuses, such as a backend's own objects, directory markers (ObjectWriter::slash_keys), and symbolic

@@ -1,6 +1,6 @@
 #pragma once
 // An object store as S3 defines it: keys, bytes, ETags and conditional writes. Backends: memory, file, s3, and http,
-// which only reads. All pass object_store_test.cpp. docs/concurrency.md says what is guaranteed and how it is used.
+// which only reads. docs/concurrency.md says what is guaranteed and how it is used.
 // The interface grows in three steps: ObjectReader, ObjectWriter, and ObjectStore, which also copies on the server.
 //
 // Guarantees: a reader finds no object, the complete old one, or the complete new one. When put() returns, the object
@@ -151,11 +151,12 @@ struct Surroundings {
 std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr,
                                                SlashKeys slash_keys = SlashKeys::allowed);
 /// A store in a directory: objects are plain files below `root`, which the first put creates. A put writes and syncs a
-/// temporary file. An if-absent put then link(2)s it to its name. Every other put locks the key, compares the ETag if
-/// it has to, and renames the file over the old one; it waits without limit while another writer holds that lock. Safe
-/// between processes. An object `a` and an object `a/b` exclude each other: the second put fails (R002, D002 or another
-/// D-code). A directory stays when its last object is removed, so `a` is then still taken. Content type and cache
-/// control are not kept. Fails with invalid_argument (R006) if `root` is not a directory. Its functions:
+/// temporary file. An if-absent put then link(2)s it to its name, so the file system must have hard links. Every other
+/// put locks the key, compares the ETag if it has to, and renames the file over the old one; it waits without limit
+/// while another writer holds that lock, and so does remove(). Safe between processes. An object `a` and an object
+/// `a/b` exclude each other: the second put fails (R002, D002 or another D-code). A directory stays when its last
+/// object is removed, so `a` is then still taken. Content type and cache control are not kept. Fails with
+/// invalid_argument (R006) if `root` exists and is not a directory. Its functions:
 ///   open()    opens the file at the first read; if it was replaced by then, by one of the same size, that one is read
 ///   remove()  keeps directories that become empty; fails with R004 if the disk does not confirm it: repeat it
 ///   list()    also children(): R005 if the part of the prefix up to its last '/' is not a valid key; list() D005 above
@@ -163,15 +164,16 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// Files on a web server below `url`, which can be read: listing and writing fail with invalid_argument (R030), and
 /// remove_leftovers() finds nothing. Fails with H001 (not a URL) and R006 (a URL with a query); plain http to another
-/// machine fails with H010 at the first request. 404 and 410 mean that an object does not exist; any other status than
-/// 2xx is H011 (unauthenticated for 401 and 403, else unavailable), and so is a missing Content-Length (unsupported).
-/// Up to 5 redirects are followed (H009). open() reads in ranges; if the server ignores them, it fetches the object
-/// once, whole, into a temporary file in $TMPDIR or /tmp. An object without ETag and Last-Modified is held in memory,
-/// up to 16 MiB (H011).
+/// machine fails with H010 at the first request, unless QUARRY_ALLOW_PLAIN_HTTP is 1. 404 and 410 mean that an object
+/// does not exist; any other status than 2xx is H011 (unauthenticated for 401 and 403, else unavailable), and so is a
+/// missing Content-Length (unsupported). Up to 5 redirects are followed (H009). open() reads in ranges; if the server
+/// ignores them, it fetches the object once, whole, into a temporary file in $TMPDIR or /tmp. An object without ETag
+/// and Last-Modified is fetched by open() itself and held in memory, up to 16 MiB (H011).
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
 /// Opens the store of a locator: "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix" or
-/// "https://host/path" (or http). Only file:///PATH is percent-decoded. Fails with R006 for any other scheme or an
-/// empty locator, and as the backend's own function does (s3_store.hpp). Sends nothing yet.
+/// "https://host/path" (or http). Only file:///PATH is percent-decoded. Fails with R006 for any other scheme (a
+/// directory "ab:c" needs "file:") or an empty locator, and as the backend's own function does (s3_store.hpp). Sends
+/// nothing yet.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, const Surroundings& surroundings);
 
 } // namespace quarry::store

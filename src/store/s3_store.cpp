@@ -240,7 +240,7 @@ Result<void> S3Store::do_copy(const CopyRequest& asked) {
     ++tally()->puts;
     return {};
   }
-  TRY(copy.to.content, open(from));
+  copy.to.content = content_of(source); // of the object that was looked at: its headers go along
   TRY(auto info, stored(to, s3::put_object(writing_.tools, copy.to), options.precondition));
   ++tally()->puts;
   tally()->bytes_written += info.size;

@@ -504,6 +504,23 @@ TEST_F(S3Store, ALookThatFailsBeforeTheEndKeepsTheParts) {
   server.control("DELETE");
 }
 
+// A server that checks if-absent at the end of an upload, and ignores if-match: without a look before the end, the
+// whole time of the upload would be open to another writer.
+TEST_F(S3Store, PartsAreLookedAtBeforeTheEndWhereIfMatchIsIgnored) {
+  auto& server = testing::s3_double({"--without", "if-match"});
+  auto store = testing::open_at(server, prefix_, testing::tuning(k_part));
+  EXPECT_FALSE(*store->conditional_writes());
+  auto first = store->put("large", Rope::literal("old"), {});
+  ASSERT_TRUE(first) << render(first.error());
+  PutOptions options;
+  options.precondition = Precondition::if_match(first->etag);
+  server.control("POST", R"({"faults":[{"action":"status:503:SlowDown","method":"HEAD","skip":1,"times":1000}]})");
+  EXPECT_FALSE(store->put("large", Rope::literal(noise(k_part * 3)), options)) << "the second look is refused";
+  server.control("DELETE");
+  EXPECT_EQ(**store->get("large", 10), "old");
+  ASSERT_TRUE(store->put("large", Rope::literal(noise(k_part * 3)), options));
+}
+
 TEST_F(S3Store, PartsThatTheServerDoesNotJoinAreNotKept) {
   arm(R"({"action":"status:400:EntityTooSmall","method":"POST","query":"uploadId"})");
   auto bytes = noise(k_part * 3);

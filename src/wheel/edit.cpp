@@ -145,7 +145,11 @@ Result<std::vector<NewFile>> added_files(const Opened& wheel, const Edit& edit) 
     files.emplace_back(path, added.text);
     return {};
   };
-  for (const auto& license : edit.licenses) TRY_DO(add("licenses", license));
+  for (const auto& license : edit.licenses) {
+    if (!text::is_valid_utf8(license.text)) // PEP 639: tools must read them as UTF-8
+      return no_edit(fmt::format("{} is not UTF-8, as a licence must be", license.name));
+    TRY_DO(add("licenses", license));
+  }
   for (const auto& sbom : edit.sboms) {
     TRY_DO(check_sbom(sbom));
     TRY_DO(add("sboms", sbom));

@@ -1,5 +1,5 @@
 #pragma once
-// METADATA of a wheel that is far away, without reading the wheel (archive/zip_look.hpp says what is checked and what
+// METADATA of a wheel that is far away, without reading the wheel (zip/look.hpp says what is checked and what
 // is not). For a look; who installs or publishes calls require_sound().
 #include "base/result.hpp"
 #include "content/rope.hpp"

@@ -96,7 +96,9 @@ Result<MemberLook> thin_member(const std::string& path, const content::Rope& con
 std::vector<std::string> unserved(const std::vector<std::string>& devices, const std::set<std::string>& processors) {
   std::vector<std::string> missing;
   for (const auto& device : devices)
-    if (std::ranges::none_of(processors, [&](const std::string& code) { return !gpu::is_unwanted({code}, {device}); }))
+    if (std::ranges::none_of(processors, [&](const std::string& code) {
+          return !gpu::is_foreign({code}) && !gpu::is_unwanted({code}, {device});
+        }))
       missing.push_back(device);
   return missing;
 }

@@ -46,7 +46,8 @@ MemberLook look_at_path(const std::string& path, const ThinRules& rules);
 Result<MemberLook> thin_member(const std::string& path, const content::Rope& content, const ThinRules& rules,
                                const std::shared_ptr<content::Spool>& spool);
 
-/// The processors of `devices` that no code serves. Code for a processor that is not known may serve any.
+/// The processors of `devices` that no code serves. Code for a processor that is not known may serve any; that of
+/// another maker serves none.
 std::vector<std::string> unserved(const std::vector<std::string>& devices, const std::set<std::string>& processors);
 
 } // namespace quarry::wheel

@@ -4,6 +4,7 @@
 #include "sys/file.hpp"
 #include "sys/tree.hpp"
 #include "wheel/rewrite.hpp"
+#include "wheel/thin_member.hpp"
 #include "wheel/wheel.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -116,6 +117,13 @@ TEST_F(ThinWheel, WithoutAnythingToRemoveTheWheelIsCopied) {
     EXPECT_EQ(sys::read_file(report.path, 1u << 30).value(), sys::read_file(path, 1u << 30).value());
     EXPECT_EQ(report.size, report.original_size);
   }
+}
+
+// Otherwise a wheel with CUDA code besides would lose all code for AMD's GPUs without a word.
+TEST(Unserved, CodeOfAnotherMakerServesNoDevice) {
+  EXPECT_THAT(unserved({"gfx906"}, {"sm_80", "compute_90", "gfx942"}), ElementsAre("gfx906"));
+  EXPECT_THAT(unserved({"gfx906"}, {"sm_80", "gfx9-generic"}), IsEmpty());
+  EXPECT_THAT(unserved({"gfx906"}, {"amdgcnspirv"}), IsEmpty()) << "may run on any";
 }
 
 TEST_F(ThinWheel, LooseFilesCanStay) {

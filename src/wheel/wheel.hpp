@@ -1,5 +1,5 @@
 #pragma once
-// Wheels: built from ropes with RECORD, verified strictly when read (FORMATS "What is refused").
+// Wheels: built from ropes with RECORD, verified strictly when read (docs/formats/wheel.md lists what is refused).
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "content/rope.hpp"

@@ -206,7 +206,7 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   if (!planned) return fail(std::move(planned).error());
   auto plan = std::move(*planned);
   context.out.findings(plan.notes);
-  TRY_DO(check_reviewed(arguments, plan.digest.hex()));
+  TRY_DO(check_reviewed(arguments, plan.digest));
   context.out.data(plan_text(plan, context.out.data_look()));
   TRY(auto derivation, publish::read_derivation(arguments.operands.at(0), plan.set));
   if (dry_run) return end_dry_run(context, arguments, *store, plan, public_url);
@@ -215,7 +215,7 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   if (!receipt && receipt.error().kind == ErrorKind::corrupt && rests_on_proofs(plan)) {
     context.out.note("a package has changed since it was packed: verifying all of them");
     TRY(plan, plan_of(context, arguments, *store, nullptr));
-    TRY_DO(check_reviewed(arguments, plan.digest.hex())); // what was reviewed was about the bytes that the proof names
+    TRY_DO(check_reviewed(arguments, plan.digest)); // what was reviewed was about the bytes that the proof names
     receipt = store_plan(context, *store, plan, storing);
   }
   if (!receipt) return fail(std::move(receipt).error());

@@ -114,7 +114,7 @@ Result<retain::Plan> plan_to_apply(store::ObjectReader& store, const Arguments& 
     TRY(bool begun, retain::was_begun(store, *asked));
     if (begun) return retain::rest_of(store, *asked, now);
   }
-  TRY_DO(check_reviewed(arguments, now.digest.hex()));
+  TRY_DO(check_reviewed(arguments, now.digest));
   return now;
 }
 

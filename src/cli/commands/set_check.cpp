@@ -4,6 +4,7 @@
 #include "cli/rule_report.hpp"
 #include "cli/set_packages.hpp"
 #include "cli/set_rules.hpp"
+#include "inspect/set_rules.hpp"
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -30,6 +31,15 @@ Json packages_json(const std::vector<closure::Package>& packages) {
   return out;
 }
 
+/// Wheels that compete: their names tell it, so it costs nothing to say it before a release, too.
+Findings competing(const std::vector<closure::Package>& packages) {
+  std::vector<inspect::Competitor> wheels;
+  for (const auto& package : packages)
+    if (auto name = dist::WheelName::parse(package.file); package.tags && name)
+      wheels.push_back({package.file, package.file, std::move(*name), {}});
+  return inspect::check_set(wheels);
+}
+
 Result<int> run_set_check(Context& context, const Arguments& arguments) {
   SetRules rules;
   rules.pythons = arguments.get("--python");
@@ -45,6 +55,7 @@ Result<int> run_set_check(Context& context, const Arguments& arguments) {
   TRY(auto targets, findings_of_claimed_targets(context, rules, set.paths));
   std::ranges::move(targets, std::back_inserter(findings));
   std::ranges::move(set.findings, std::back_inserter(findings));
+  std::ranges::move(competing(set.packages), std::back_inserter(findings));
   TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(findings), is_rule_of_sets}));
   Json document = {{"schema", "quarry.set-check/1"},
                    {"packages", packages_json(set.packages)},
@@ -89,7 +100,8 @@ Command set_check_command() {
           "`+rocm7`), files that are missing, files that lost a fifth of their size (Q421, Q423, Q424);\n"
           "- with `--budget`, sizes (Q422);\n"
           "- with `--claims`, the files, Pythons and GPU targets that a workflow said it would make (Q431 to Q433);\n"
-          "- one file name with different bytes in two operands (Q437).\n\n"
+          "- one file name with different bytes in two operands (Q437);\n"
+          "- wheels that compete for one installer: which one is installed (Q241, Q242).\n\n"
           "Without `--profile`, findings are as severe as `quarry explain CODE` says. `--profile` names a rule "
           "profile: "
           "`store` is what `publish` asks, `release` what people should get. Rule profiles have nothing to do with the "

@@ -36,8 +36,9 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   bool dry = arguments.has("--dry-run");
   auto generation = plan.expected.record.generation + 1;
   if (!dry) {
-    TRY(auto moved, promote::withdraw(*store, plan, author));
-    generation = moved.generation;
+    TRY(auto done, promote::withdraw(*store, plan, author));
+    generation = done.channel.generation;
+    context.out.findings(done.notes);
   }
   context.out.data(fmt::format("{}  {}@{}  {} out\n{}", dry ? "would yank" : "yanked", name, generation,
                                units::things(plan.blocked.size(), "file"), leaving_text(plan)));
