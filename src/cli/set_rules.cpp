@@ -36,6 +36,7 @@ Result<Findings> findings_of_set(const Context& context, const std::vector<closu
   TRY(auto findings, closure::check_closure(set, question));
   auto add = [&](Findings more) { std::ranges::move(more, std::back_inserter(findings)); };
   add(closure::check_coherence(set, groups));
+  add(closure::check_device_code(set));
   if (rules.last_good) add(closure::check_change(set, *rules.last_good));
   add(closure::check_budgets(set, rules.budgets));
   if (rules.claims) add(closure::check_claims(set, *rules.claims));

@@ -383,6 +383,17 @@ TEST(Change, AnotherGlibcReplacesTheWheelBefore) {
               ElementsAre("Q424"));
 }
 
+TEST(Coherence, RocmKnowsTheTargetsOfDeviceCode) {
+  auto set =
+      packages({{pure("rocm-7.2")}, {pure("rocm_sdk_device_gfx942-7.2")}, {pure("rocm_sdk_device_gfx1100-7.2")}});
+  EXPECT_THAT(check_device_code(set), IsEmpty()) << "a rocm without such extras says nothing";
+  set[0].extras = {"device-all", "device-gfx942", "devel"};
+  auto found = check_device_code(set);
+  ASSERT_THAT(codes_of(found), ElementsAre("Q413"));
+  EXPECT_EQ(found[0].place, pure("rocm_sdk_device_gfx1100-7.2"));
+  EXPECT_THAT(found[0].message, HasSubstr("it was built for gfx942"));
+}
+
 TEST(Change, AgainstTheLastGoodSet) {
   auto before = packages({{pure("torch-2.10.0+rocm7"), {}, {}, {}, 1000},
                           {"x-1.0-cp311-cp311-linux_x86_64.whl"},

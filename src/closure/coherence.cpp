@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/toml.hpp"
+#include "dist/family.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -97,6 +98,26 @@ Result<std::vector<CoherentGroup>> parse_coherence(const DataText& data) {
 Findings check_coherence(const std::vector<Package>& set, const std::vector<CoherentGroup>& groups) {
   Findings findings;
   for (const auto& group : groups) check_group(set, group, findings);
+  return findings;
+}
+
+Findings check_device_code(const std::vector<Package>& set) {
+  constexpr std::string_view k_extra = "device-", k_all = "device-all";
+  std::set<std::string> known; // targets
+  for (const auto& package : set)
+    if (package.project == "rocm")
+      for (const auto& extra : package.extras)
+        if (extra.starts_with(k_extra) && extra != k_all) known.insert(extra.substr(k_extra.size()));
+  Findings findings;
+  if (known.empty()) return findings;
+  for (const auto& package : set) {
+    auto target = dist::target_of_device_code(package.project);
+    if (target.empty() || known.contains(target)) continue;
+    findings.push_back({"Q413", Severity::warning, package.file,
+                        fmt::format("rocm has no extra device-{}: it was built for {}", target,
+                                    text::join(std::vector<std::string>(known.begin(), known.end()), ", ")),
+                        "build the set again with all targets, or leave this package out"});
+  }
   return findings;
 }
 

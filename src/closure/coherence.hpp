@@ -1,6 +1,6 @@
 #pragma once
-// Packages that work together only if one build made all of them; data/coherence.toml lists them. Codes Q411 and Q412.
-// Pure.
+// Packages that work together only if one build made all of them; data/coherence.toml lists them. Codes Q411, Q412 and
+// Q413. Pure.
 #include "base/data_text.hpp"
 #include "base/finding.hpp"
 #include "base/result.hpp"
@@ -29,5 +29,9 @@ Result<std::vector<CoherentGroup>> parse_coherence(const DataText& data);
 
 /// One finding for each group whose packages disagree, and one for each partner that is missing.
 Findings check_coherence(const std::vector<Package>& set, const std::vector<CoherentGroup>& groups);
+
+/// One warning (Q413) for each package of device code whose GPU target no package `rocm` of the set knows: no extra
+/// installs it. A `rocm` whose metadata does not list extras for device code says nothing about it.
+Findings check_device_code(const std::vector<Package>& set);
 
 } // namespace quarry::closure

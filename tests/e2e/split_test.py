@@ -228,6 +228,35 @@ def test_device_code_of_another_release_is_passed_over(environment, page, split,
     assert not (environment.site / "_rocm_sdk_devel" / KERNELS).exists()
 
 
+def test_device_code_of_an_unknown_target_is_told(environment, page, tmp_path):
+    """Another build of the same version made it: its files fit, and nobody has tried them with these libraries."""
+    artifacts = small_artifacts.make_split(tmp_path, ("gfx1100",))
+    good(*words(artifacts, tmp_path / "other"))
+    (wheel,) = (tmp_path / "other/dist").glob("rocm_sdk_device_gfx1100-*.whl")
+    environment.install(page, "rocm[libraries,devel,device-gfx942]==7.2.0")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(environment.site)
+    warning = "warning: rocm-sdk-device-gfx1100 is of another build: rocm 7.2.0 was built for gfx1030, gfx942"
+    assert warning in environment.sdk("init")
+    assert (environment.site / "_rocm_sdk_devel/lib/.kpack/blas_lib_gfx1100.kpack").exists()
+    assert warning not in environment.sdk("path", "--root"), "it is told when the files are linked, not at each call"
+    environment.sdk("test", "-q")
+    environment.uninstall("rocm-sdk-device-gfx1100")
+    assert "of another build" not in environment.sdk("init")
+
+
+def test_device_code_of_an_unknown_target_in_a_set(built, tmp_path):
+    artifacts = small_artifacts.make_split(tmp_path, ("gfx1100",))
+    good(*words(artifacts, tmp_path / "other"))
+    shutil.copytree(built, tmp_path / "set")
+    good("set", "check", tmp_path / "set")
+    shutil.copy(next((tmp_path / "other/dist").glob("rocm_sdk_device_gfx1100-*.whl")), tmp_path / "set")
+    told = "rocm has no extra device-gfx1100: it was built for gfx1030, gfx942"
+    assert told in good("set", "check", tmp_path / "set").err
+    done = good("publish", tmp_path / "set", "--store", f"file:{tmp_path}/store", "--run-id", "43", "--platform", "linux", "--layout", "aug")
+    assert told in done.err
+
+
 def test_a_list_that_leads_out_is_refused(environment, page):
     environment.install(page, "rocm[libraries,devel,device-gfx942]==7.2.0")
     listed = environment.site / "_rocm_sdk_libraries/.devel_links/gfx942.json"

@@ -157,6 +157,10 @@ PAIRS = {
     "Q410": table_pair("coherence.toml", "why =", "reason =", lambda place: ("set", "check", directory(place / "dist", wheel("demo")))),
     "Q411": Pair(check(wheel(TORCH, "2.0+rocm7"), wheel(VISION, "0.9+rocm6")), check(wheel(TORCH, "2.0+rocm7"), wheel(VISION, "0.9+rocm7"))),
     "Q412": Pair(check(wheel("jax-rocm7-plugin")), check(wheel("jax-rocm7-plugin"), wheel("jax-rocm7-pjrt"))),
+    "Q413": Pair(
+        check(wheel("rocm", extras=("device-all", "device-gfx942")), wheel("rocm-sdk-device-gfx1100")),
+        check(wheel("rocm", extras=("device-all", "device-gfx942")), wheel("rocm-sdk-device-gfx942")),
+    ),
     "Q421": Pair(against(wheel("demo", "1.0+rocm7"), wheel("demo", "1.0+rocm10")), against(wheel("demo", "1.0+rocm.7"), wheel("demo", "1.0+rocm.10"))),
     "Q422": Pair(check(wheel("demo"), words=("--budget", "100B")), check(wheel("demo"), words=("--budget", "10kB"))),
     "Q423": Pair(against(wheel("demo", payload=bytes(range(256)) * 64), wheel("demo")), against(wheel("demo", payload=bytes(range(256)) * 64), wheel("demo", payload=bytes(range(256)) * 60))),

@@ -38,6 +38,11 @@ class Device:
     def site(self) -> Path:
         return self.record.parent.parent
 
+    @property
+    def target(self) -> str:
+        before, _, after = _dist_info.DEVICE_PACKAGE.partition("{family}")
+        return self.dist.removeprefix(before).removesuffix(after)
+
 
 def installed(site: Path) -> list[Device]:
     """The packages of device code in this directory, of whatever version, sorted."""
@@ -61,6 +66,12 @@ def others(site: Path) -> list[Device]:
     return [device for device in installed(site) if _release(device.version) != _release(_dist_info.__version__)]
 
 
+def of_unknown_targets(site: Path) -> list[Device]:
+    """Those of this release for a GPU target that it was not built for: another build of the same version made them."""
+    known = {each.lower().replace("_", "-") for each in _dist_info.AVAILABLE_TARGET_FAMILIES}
+    return [device for device in of_this_release(site) if device.target not in known]
+
+
 def _release(version: str) -> str:
     """Without the number of a post-release: it repairs a package, and what it was built from is the same."""
     return re.sub(r"\.post\d+", "", version, count=1)
@@ -69,15 +80,20 @@ def _release(version: str) -> str:
 def reconcile(root: Path, hard_link: Callable[[Path, Path], None]) -> list[str]:
     """Links into the unpacked development files at `root` whatever device code is installed and is not there yet.
 
-    Returns sentences about packages that were passed over, and about a directory that cannot be written to: the files that are
+    Returns sentences about packages that were passed over, about those for targets that this release was not built for, when
+    they are linked, and about a directory that cannot be written to: the files that are
     unpacked can be used then. Raises OSError when a link cannot be made for another reason, RocmSdkError for a list that must not be
     followed.
     """
     sentences = []
+    unknown = of_unknown_targets(root.parent)
     for device in of_this_release(root.parent):
         pending = _pending(device, root)
         if not pending:
             continue
+        if device in unknown:
+            built_for = ", ".join(_dist_info.AVAILABLE_TARGET_FAMILIES)
+            sentences.append(f"{device.dist} is of another build: rocm {_dist_info.__version__} was built for {built_for}")
         try:
             with _lock.exclusive(device.record.with_name("METADATA")):
                 _link(device, root, hard_link)
