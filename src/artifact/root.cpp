@@ -30,6 +30,17 @@ Names names_listed(const std::vector<store::ObjectInfo>& objects, const std::str
   return names;
 }
 
+/// "readme.txt" of ".../readme.txt": a file, where a directory was expected. Directories such as "v7.1" are not meant.
+std::string file_named_by(std::string_view url) {
+  while (url.ends_with('/')) url.remove_suffix(1);
+  auto name = url.substr(url.rfind('/') + 1);
+  auto dot = name.rfind('.');
+  if (dot == name.npos || dot == 0 || url.find("://") + 3 + name.size() == url.size()) return {}; // a host
+  auto ending = name.substr(dot + 1);
+  bool letters = std::ranges::all_of(ending, [](char c) { return c >= 'a' && c <= 'z'; });
+  return ending.size() >= 2 && letters ? std::string(name) : std::string();
+}
+
 /// `refused`: what the server said where it did not say that a page is absent.
 Unexpected no_page(const store::ObjectReader& store, const RunRoot& root, const std::vector<std::string>& pages,
                    const std::string& refused) {
@@ -42,6 +53,11 @@ Unexpected no_page(const store::ObjectReader& store, const RunRoot& root, const 
                                                   : fmt::format("check the URL and the name of the group ({}), ",
                                                                 text::join(root.groups, ", ")) +
                                                         bucket);
+  if (auto file = file_named_by(store.url(root.prefix)); !file.empty())
+    error.hint = fmt::format("{} is not the name of an archive (`blas_lib_gfx942.tar.zst`) or of a tarball "
+                             "(`therock-dist-linux-gfx94X-dcgpu-7.1.0.tar.gz`), so it was taken for a directory: give "
+                             "the URL of one of these, or of the directory that holds them",
+                             file);
   for (const auto& page : pages) error.details.push_back("looked for  " + page);
   if (!refused.empty()) error.details.push_back("answer      " + refused);
   return fail(std::move(error));

@@ -205,6 +205,13 @@ def test_damage_is_told_by_the_checksum_and_read_once(run, place, tmp_path):
     assert not (tmp_path / f"out/rand_lib_{FAMILY}").exists()
 
 
+@pytest.mark.parametrize("name", ["readme.txt", "build.json"])
+def test_a_url_of_another_file(name, run, expected, archives, tmp_path):
+    done = run.fetch(f"{run.http}/{name}", tmp_path / "out")
+    assert done.code == 3 and "[A034]" in done.err and f"{name} is not the name of an archive" in done.err and "therock-dist-linux-gfx94X-dcgpu-7.1.0.tar.gz" in done.err
+    assert "is not the name" not in run.fetch(f"{run.http}/v7.1", tmp_path / "out").err
+
+
 def test_a_page_of_february(run, expected, archives, tmp_path):
     run.client.delete(run.server.bucket, "7-linux/index.html")
     done = run.fetch(run.http, tmp_path / "out")
