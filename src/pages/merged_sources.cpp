@@ -96,7 +96,9 @@ std::vector<FileRecord> files_without(const std::vector<registry::SealedSet>& se
 Finding torn_note(const std::string& run, const std::string& project, const std::array<std::string, 2>& keys) {
   return {"P053", Severity::warning, merged_directory(run),
           fmt::format("{} is left out: {} and {} are different files of one name", project, keys[0], keys[1]),
-          "install from the merged index of one group, or name one with `run:ID@GROUP`"};
+          fmt::format("install from one group: `--index-url STORE/{0}/python/GROUP/merged/simple/ --find-links "
+                      "STORE/{0}/pytorch/GROUP/index.html`, or `run:ID@GROUP`",
+                      run)};
 }
 
 } // namespace

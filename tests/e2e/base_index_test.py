@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import base_index, distributions, public_bucket, s3_server, small_artifacts  # noqa: E402
+from support import base_index, distributions, public_bucket, s3_server, small_artifacts, static_server  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good  # noqa: E402
 
@@ -131,3 +131,48 @@ def test_an_environment_of_a_run_has_its_rocm_its_frameworks_and_all_that_they_n
     good("venv", "install", tmp_path / "env", "--from", "run:1-linux", "--packages", "demo-torch", "--store", store.locator, environment=environment)
     installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "env").rglob("*.dist-info")}
     assert {"demo_torch-2.9", "rocm_sdk_core-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"} <= installed
+
+
+@pytest.fixture(scope="module")
+def two_groups(tmp_path_factory):
+    """A directory with a base index, and run 7 of two groups, each with a `rocm` and a framework of its own."""
+    place = tmp_path_factory.mktemp("groups")
+    (place / "upstream").mkdir()
+    locator, environment = f"file:{place}/store", clean_environment(NO_PROXY="127.0.0.1")
+    base_index.sync(base_index.upstream(place / "upstream"), locator, environment)
+    told = ""
+    for group in ("one", "two"):
+        rocm, torch = place / group / "rocm", place / group / "torch"
+        rocm.mkdir(parents=True)
+        torch.mkdir()
+        distributions.wheel(rocm, "rocm", "7.2.0", requires=[f"rocm-kernels-{group}==7.2.0"])
+        distributions.wheel(rocm, f"rocm-kernels-{group}", "7.2.0")
+        distributions.wheel(torch, "demo_torch", "2.9", requires=["rocm==7.2.0", "demo-app"], payload=group.encode())
+        for area, wheels in (("python", rocm), ("pytorch", torch)):
+            told = good("publish", wheels, "--store", locator, "--run-id", "7", "--platform", "linux", "--area", area, "--artifact-group", group, environment=environment).err
+    return place / "store", told
+
+
+def test_publish_says_what_the_index_of_a_run_leaves_out(two_groups):
+    store, told = two_groups
+    assert "[P053]" in told and "--index-url STORE/7-linux/python/GROUP/merged/simple/ --find-links STORE/7-linux/pytorch/GROUP/index.html" in told
+    assert not (store / "7-linux/merged/simple/rocm/index.html").exists() and (store / "7-linux/merged/simple/rocm-kernels-one/index.html").exists()
+
+
+@pytest.mark.parametrize("name", ["pip-oldest", "pip-newest", "uv"])
+def test_all_of_one_group_can_be_installed(two_groups, tmp_path, name):
+    tool = client(name)
+    install = ["pip", "install", "--python", tool.bin / "python", "--no-cache", "--prerelease", "allow"] if name == "uv" else ["install", "--no-cache-dir", "--pre"]
+    with static_server.serve(two_groups[0]) as (url, _):
+        where = ["--index-url", f"{url}/7-linux/python/two/merged/simple/", "--find-links", f"{url}/7-linux/pytorch/two/index.html"]
+        ended = tool.run(*install, *where, "--target", tmp_path / "t", "demo-torch", environment=ONLY_THE_STORE)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "t").glob("*.dist-info")}
+    assert installed == {"demo_torch-2.9", "rocm-7.2.0", "rocm_kernels_two-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"}
+
+
+def test_an_environment_of_one_group(two_groups, tmp_path):
+    environment = clean_environment(NO_PROXY="127.0.0.1", **NOWHERE)
+    good("venv", "install", tmp_path / "env", "--from", "run:7-linux@two", "--packages", "demo-torch", "--store", f"file:{two_groups[0]}", environment=environment)
+    installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "env").rglob("*.dist-info")}
+    assert {"demo_torch-2.9", "rocm-7.2.0", "rocm_kernels_two-7.2.0", "demo_app-1.0"} <= installed
