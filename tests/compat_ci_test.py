@@ -54,8 +54,11 @@ def asked(tmp_path: Path, event: str, **variables: str):
         ("F006", "schedule", {"BUILD_VARIANT": "msan"}),
         ("C042", "schedule", {"BUILD_JAX": "yes"}),
         ("C042", "schedule", {"STAGE_REUSE_MODE": "reuse-stage"}),
-        ("C042", "schedule", {"CI_CONFIG_PATH": "."}),
-        ("C042", "schedule", {"EXTERNAL_FAMILY_OVERRIDES": '{"gfx125x": {"linux": {}}}'}),
+        ("B002", "schedule", {"EXTERNAL_FAMILY_OVERRIDES": "{"}),
+        ("F010", "schedule", {"EXTERNAL_FAMILY_OVERRIDES": '["gfx94x"]'}),
+        ("F010", "schedule", {"EXTERNAL_FAMILY_OVERRIDES": '{"gfx94x": {"linux": {"test-run-on": "a"}}}'}),
+        ("F010", "schedule", {"EXTERNAL_FAMILY_OVERRIDES": '{"gfx94x": {"linux": {"family": "gfx950-dcgpu"}}}'}),
+        ("F002", "schedule", {"EXTERNAL_FAMILY_OVERRIDES": '{"gfx94x": {"linux": {"build_variants": ["msan"]}}}'}),
         ("C042", "schedule", {"EXTERNAL_REPO": "{}"}),
         ("C042", "push", {}),
         ("C042", "", {}),
@@ -63,7 +66,7 @@ def asked(tmp_path: Path, event: str, **variables: str):
 )
 def test_runs_that_cannot_be_meant(code: str, event: str, variables: dict, tmp_path: Path):
     done = asked(tmp_path, event, **variables)
-    assert done.code == 2 and code in done.err
+    assert done.code == (6 if code == "B002" else 2) and code in done.err
     assert not (tmp_path / "output").exists()
 
 
@@ -91,3 +94,36 @@ def test_packages_of_a_sanitizer_are_tested_on_its_machines(tmp_path: Path):
     done = quarry(*OURS[1:], "--json", environment={"GITHUB_EVENT_NAME": "workflow_dispatch", "BUILD_VARIANT": "host-asan", "LINUX_AMDGPU_FAMILIES": "gfx94x", "GITHUB_RUN_ID": "7"}, cwd=tmp_path)
     build = json.loads(done.out)["linux_build_config"]
     assert {row["test_runs_on"] for row in build["test_python_packages_matrix"]} == {"linux-mi325-gpu-rocm-cpu-sandbox"}
+
+
+def test_what_has_no_effect_is_told(tmp_path: Path):
+    overrides = {"gfx9999": {"linux": {"test-runs-on": "a"}}, "gfx94x": {"windows": {"test-runs-on": "a"}}, "_comment": "for people"}
+    done = asked(tmp_path, "schedule", EXTERNAL_FAMILY_OVERRIDES=json.dumps(overrides))
+    assert done.code == 0 and done.err.count("it has no effect") == 2, done.err
+    (tmp_path / "empty").mkdir()
+    assert "holds neither runner-config-v2.json" in asked(tmp_path, "schedule", CI_CONFIG_PATH="empty").err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [("runner-config-v2.json", "{", "B002"), ("runner-config.json", "{}", "F010"), ("runner-config-v2.json", '{"gpu_runner_labels": {"gfx94x": {"linux": {"test-runs-on": 1}}}}', "F010")],
+)
+def test_machines_that_cannot_be_read(name: str, text: str, code: str, tmp_path: Path):
+    """The script falls back to its own machines, which nobody chose."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / name).write_text(text)
+    done = asked(tmp_path, "schedule", CI_CONFIG_PATH="config")
+    assert done.code == (6 if code == "B002" else 2) and code in done.err and name in done.err
+
+
+def test_machines_of_the_first_version(tmp_path: Path):
+    (tmp_path / "config").mkdir()
+    labels = [{"label": "a", "weight": 0.25}, {"label": "b", "weight": 0.75}]
+    families = {"presubmit": {"gfx94x": {"linux": {"family": "other", "build_variants": [], "test-runs-on-labels": labels}}}}
+    (tmp_path / "config/runner-config.json").write_text(json.dumps({"version": "1", "gpu_families": families}))
+    for script, words, key in (
+        ("configure_pytorch_test_matrix", ["--build-amdgpu-families", "gfx94X-dcgpu"], "test_runs_on"),
+        ("configure_jax_test_matrix", ["--target", "gfx94X-dcgpu", "--test-size", "small"], "test_runs_on"),
+    ):
+        done = quarry("compat", script, *words, "--json", environment={"PATH": os.environ["PATH"], "CI_CONFIG_PATH": "config"}, cwd=tmp_path)
+        assert [row[key] for row in json.loads(done.out)["matrix"]["include"]] == ["b"], done.err

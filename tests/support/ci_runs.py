@@ -18,6 +18,28 @@ from pathlib import Path
 NULL = "0" * 40
 WORKFLOWS = {"multi_arch_ci.yml": "multi_arch_ci_linux.yml", "multi_arch_ci_linux.yml": "test_rocm_wheels.yml", "test_rocm_wheels.yml": "", "unit_tests.yml": ""}
 ALL_WHEELS = {"BUILD_JAX": "true"}
+# The machines of a repository of their own, in the form of its second version; TheRock's script reads them through a module beside the file.
+MACHINES = {
+    "version": 2,
+    "build_runners": {
+        "linux": {"default": [{"label": "retired-builder", "weight": 0.0}, {"label": "new-builder", "weight": 1.0}], "sanitizer": [{"label": "large-builder", "weight": 1.0}]},
+        "windows": {"default": [{"label": "new-windows-builder", "weight": 1.0}]},
+    },
+    "gpu_runner_labels": {
+        "gfx94x": {"linux": {"_comment": "two", "test-runs-on": "new-gfx942", "test-runs-on-labels": [{"label": "new-gfx942", "weight": 1.0, "count": 28}, {"label": "more-gfx942", "weight": 1.0, "count": 4}]}},
+        "gfx1151": {"linux": {"test-runs-on": ""}, "windows": {"test-runs-on": "new-windows-gfx1151"}},
+        "gfx9999": {"linux": {"test-runs-on": "nobody"}},
+    },
+}
+API = """import json, pathlib
+def load_runner_config(place): return json.loads((pathlib.Path(place) / "runner-config-v2.json").read_text())
+def get_gpu_runner_labels(config): return config["gpu_runner_labels"]
+"""
+OVERRIDES = {
+    "gfx1151": {"linux": {"test-runs-on": "bringup", "test_labels_for_family": ["test:rocprim"], "sanity_check_only_for_family": True}},
+    "gfx94x": {"linux": {"fetch-gfx-targets": [], "test-runs-on-labels": [{"label": "bringup-a", "count": 2}, {"label": "bringup-b", "count": 1}], "test-runs-on": "bringup-a"}, "windows": {"test-runs-on": "nobody"}},
+    "gfx9999": {"linux": {"test-runs-on": "nobody"}},
+}
 
 
 def pull(*labels: str) -> dict:
@@ -45,6 +67,11 @@ CASES: list[tuple[str, str, dict, list[str], dict[str, str]]] = [
     ("stages of another run", "workflow_dispatch", {}, [], {"LINUX_AMDGPU_FAMILIES": "gfx94X", "PREBUILT_STAGES": "math-libs,comm-libs", "BASELINE_RUN_ID": "42", "THEROCK_REPOSITORY": "ROCm/TheRock", "BUILD_PYTHON_PACKAGES": "false"}),
     ("named tests", "workflow_dispatch", {}, [], {"LINUX_AMDGPU_FAMILIES": "gfx950", "LINUX_TEST_LABELS": "test:rccl, test:hipblas", "WINDOWS_TEST_LABELS": "test:rocfft"}),
     ("no family", "workflow_dispatch", {}, [], {"LINUX_AMDGPU_FAMILIES": "none"}),
+    ("machines of another file", "schedule", {}, [], {"CI_CONFIG_PATH": "ci-config", "LINUX_AMDGPU_FAMILIES": "gfx94X, gfx1151", "WINDOWS_AMDGPU_FAMILIES": "gfx1151"}),
+    ("machines of no file", "schedule", {}, [], {"CI_CONFIG_PATH": "nothing", "LINUX_AMDGPU_FAMILIES": "gfx1151", "WINDOWS_AMDGPU_FAMILIES": "none"}),
+    ("settings of the caller", "workflow_dispatch", {}, [], {"EXTERNAL_FAMILY_OVERRIDES": json.dumps(OVERRIDES), "LINUX_AMDGPU_FAMILIES": "gfx94X, gfx1151"}),
+    ("settings of the caller beside machines", "schedule", {}, [], {"EXTERNAL_FAMILY_OVERRIDES": json.dumps(OVERRIDES), "CI_CONFIG_PATH": "ci-config", "LINUX_AMDGPU_FAMILIES": "gfx94X, gfx1151", "WINDOWS_AMDGPU_FAMILIES": "none"}),
+    ("no settings of the caller", "schedule", {}, [], {"EXTERNAL_FAMILY_OVERRIDES": "null", "LINUX_AMDGPU_FAMILIES": "gfx1151", "WINDOWS_AMDGPU_FAMILIES": "none"}),
     ("another repository", "push", {"before": NULL}, [], {"EXTERNAL_REPO": '{"repository": "ROCm/rocm-libraries", "ref": "develop"}'}),
 ]  # fmt: skip
 
@@ -87,6 +114,10 @@ def observe(command: list[str], case: str) -> tuple[int, dict, str]:
         work = Path(place, "work")
         work.mkdir()
         before = make_repository(work, changed)
+        if variables.get("CI_CONFIG_PATH") == "ci-config":
+            (work / "ci-config").mkdir()
+            (work / "ci-config/runner-config-v2.json").write_text(json.dumps(MACHINES))
+            (work / "ci-config/ci_config_api.py").write_text(API)
         payload = {name: before if value is None else value for name, value in payload.items()}
         Path(place, "event.json").write_text(json.dumps(payload))
         files = {name: str(Path(place, name)) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
@@ -108,6 +139,8 @@ def shortened(told: dict[str, str]) -> dict:
             drawn = {}
             for family in build["per_family_info"]:
                 family.get("test-runs-on-labels", []).sort(key=lambda one: one["label"])
+                for one in family.get("test-runs-on-labels", []):
+                    one.pop("weight", None)  # the count is what the workflows read
                 drawn[family["amdgpu_family"]] = {one["label"] for one in family.get("test-runs-on-labels", [])}
             tests = build["test_python_packages_matrix"]
             for row in tests:

@@ -73,6 +73,12 @@ CASES: list[tuple[str, tuple[str, ...], str, list[str], dict[str, str]]] = [
     ("compute_rocm_package_version", BOTH, "an unknown type", ["--release-type", "weekly"], {}),
     ("compute_rocm_package_version", AUG, "a bkc without base date", ["--release-type", "nightly-bkc"], {}),
     ("compute_rocm_package_version", FEB, "a deb version", ["--release-type", "nightly", "--package-type", "deb"], {}),
+    ("configure_ci", FEB, "no variables", [], {}),
+    ("configure_ci", FEB, "a schedule", [], {"GITHUB_EVENT_NAME": "schedule", "GITHUB_REF_NAME": "main"}),
+    ("configure_ci", FEB, "an unknown event", [], {"GITHUB_EVENT_NAME": "release", "GITHUB_REF_NAME": "main"}),
+    ("configure_ci", FEB, "outside a repository", [], {"GITHUB_EVENT_NAME": "push", "GITHUB_REF_NAME": "main"}),
+    ("configure_ci", FEB, "labels that cannot be read", [], {"GITHUB_EVENT_NAME": "pull_request", "GITHUB_REF_NAME": "main", "PR_LABELS": "{"}),
+    ("configure_ci", FEB, "an unknown variant", [], {"GITHUB_EVENT_NAME": "schedule", "GITHUB_REF_NAME": "main", "BUILD_VARIANT": "msan"}),
     ("configure_jax_release_matrix", AUG, "a release type", ["--release-type", "ci", "--platform", "linux"], {}),
     ("configure_jax_release_matrix", AUG, "an unknown type", ["--release-type", "weekly", "--platform", "linux"], {}),
     ("configure_jax_release_matrix", AUG, "an unknown ref", ["--release-type", "ci", "--jax-refs", "nothing", "--platform", "linux"], {}),
@@ -202,10 +208,11 @@ def make_inputs(place: Path) -> None:
     (place / "build/base/aux-overlay/build/therock_manifest.json").write_text('{"the_rock_commit": "a"}\n')
 
 
-def observe(command: list, place: Path, words: list[str], variables: dict[str, str], surroundings: dict[str, str]) -> dict:
+def observe(command: list, place: Path, words: list[str], variables: dict[str, str], surroundings: dict[str, str], add_inputs=lambda inputs: None) -> dict:
     """What one call ends with and writes: files below {in}, {out} and the working directory, and the names of values for the job."""
     inputs, out, work = place / "in", place / "out", place / "work"
     make_inputs(inputs)
+    add_inputs(inputs)
     work.mkdir()
     (work / "version.json").write_text('{"rocm-version": "7.1.0"}')  # the scripts read that of their own checkout
     for name in JOB_FILES:
@@ -228,9 +235,20 @@ def names_in(text: str) -> list[str]:
     return sorted(set(re.findall(r"^([A-Za-z_][\w-]*)(?:=|<<)", text, re.MULTILINE)))
 
 
-def main() -> None:
+def script_paths() -> dict[tuple[str, str], str]:
+    """(month, script) -> its path in a checkout."""
     commands = json.loads((Path(__file__).resolve().parents[1] / "data/incumbent-cli.json").read_text())["scripts"]
-    paths = {(fact["era"], fact["name"]): fact["path"] for fact in commands}
+    return {(fact["era"], fact["name"]): fact["path"] for fact in commands}
+
+
+def write_facts(source: str, rows: list[dict]) -> None:
+    about = f"What calls of TheRock's scripts end with, and what they write: facts observed by {source}, feb = 527dea363 (2026-02-26), aug = 89553ce37 (2026-08-22), on Linux."
+    lines = ",\n  ".join(json.dumps(row, sort_keys=True) for row in rows)
+    print(f'{{"about": "{about}",\n "rows": [\n  {lines}]}}')
+
+
+def main() -> None:
+    paths = script_paths()
     roots = {"feb": Path(sys.argv[1]).resolve(), "aug": Path(sys.argv[2]).resolve()}
     rows = []
     for script, eras, case, words, variables in CASES:
@@ -241,9 +259,7 @@ def main() -> None:
             last = (seen.pop("error").strip().splitlines() or [""])[-1]
             print(f"{era} {script}: {case}: {seen['exit']} {last[:110]}", file=sys.stderr)
             rows.append({"era": era, "script": script, "case": case, **seen})
-    about = "What calls of TheRock's scripts end with, and what they write: facts observed by tests/support/incumbent_cases.py on their sources, feb = 527dea363 (2026-02-26), aug = 89553ce37 (2026-08-22), on Linux."
-    lines = ",\n  ".join(json.dumps(row, sort_keys=True) for row in rows)
-    print(f'{{"about": "{about}",\n "rows": [\n  {lines}]}}')
+    write_facts("tests/support/incumbent_cases.py on their sources", rows)
 
 
 if __name__ == "__main__":

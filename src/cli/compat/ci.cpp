@@ -2,9 +2,10 @@
 // a job knows, and writes what its workflow reads.
 #include "artifact/topology.hpp"
 #include "base/text.hpp"
+#include "cli/compat/ci_changes.hpp"
+#include "cli/compat/ci_families.hpp"
 #include "cli/compat/frameworks.hpp"
 #include "cli/compat/stages.hpp"
-#include "cli/families.hpp"
 #include "cli/job_files.hpp"
 #include "matrix/ci_run.hpp"
 #include "run/github.hpp"
@@ -70,29 +71,6 @@ Result<std::vector<std::string>> workflows_of_ci(const std::string& first, const
   return reached;
 }
 
-/// The paths that `git submodule status` lists: a letter, the commit, the path, a name in parentheses.
-std::vector<std::string> submodule_paths(const std::string& listed) {
-  std::vector<std::string> paths;
-  for (const auto& line : text::lines(listed)) {
-    auto words = text::split_any(line, " ");
-    if (words.size() >= 2) paths.push_back(words[1]);
-  }
-  return paths;
-}
-
-Result<matrix::CiChanges> changes_since(const Context& context, const std::string& base) {
-  workflow::GitPlace here{"", base, context.environment};
-  bool commit = base.size() == 40 && base.find_first_not_of("0123456789abcdef") == base.npos;
-  if (commit && !workflow::git(here, {"cat-file", "-e", base + "^{commit}"})) // the checkout is a shallow one
-    TRY_DO(workflow::git(here, {"fetch", "--no-tags", "--no-recurse-submodules", "--depth=1", "origin", base}));
-  matrix::CiChanges changes;
-  TRY(auto names, workflow::git(here, {"diff", "--name-only", base, "--"}));
-  changes.files = text::lines(names);
-  TRY(auto submodules, workflow::git(here, {"submodule", "status"}));
-  changes.submodules = submodule_paths(submodules);
-  return changes;
-}
-
 /// What of TheRock's stages another repository's change affects is decided by its name.
 Result<matrix::CiChanges> changes_of(const std::string& external_repo) {
   TRY(auto repository, json::parse({external_repo, "EXTERNAL_REPO"}));
@@ -128,14 +106,6 @@ Result<void> check_refused(const Context& context) {
   if (mode != "dry-run")
     return usage("STAGE_REUSE_MODE is " + mode + ": which stages a change does not affect is not computed",
                  "name them in PREBUILT_STAGES, and their run in BASELINE_RUN_ID");
-  auto overrides = said_or(context, "EXTERNAL_FAMILY_OVERRIDES", "null");
-  if (overrides != "null" && overrides != "{}")
-    return usage("EXTERNAL_FAMILY_OVERRIDES is set: families are data of a file",
-                 "write a families file of your own, and name it with --families-file");
-  auto machines = said_or(context, "CI_CONFIG_PATH", "");
-  if (!machines.empty() && sys::is_directory(machines))
-    return usage("CI_CONFIG_PATH names a directory: its Python code, which names machines, is not run",
-                 "write the machines into a families file (--families-file), and leave out CI_CONFIG_PATH");
   return {};
 }
 
@@ -187,7 +157,7 @@ std::string names_of(const matrix::CiBuild& build) {
   return text::join(names, ";");
 }
 
-Json family_json(const matrix::CiFamily& one) {
+Json family_json(const matrix::CiFamily& one, const FamilyOverrides& overrides) {
   Json info{{"amdgpu_family", one.family->name},
             {"amdgpu_targets", text::join(one.place->fetch, ",")},
             {"test-runs-on", one.runner},
@@ -195,12 +165,15 @@ Json family_json(const matrix::CiFamily& one) {
   if (one.any_of_runners)
     for (const auto& runner : *one.place->find("test"))
       info["test-runs-on-labels"].push_back({{"label", runner.label}, {"count", runner.weight}});
+  if (const auto* labels = overrides.labels_of(one.family->key, one.place->platform))
+    info["test_labels_for_family"] = Json::parse(*labels);
   return info;
 }
 
 struct Written {
   const matrix::CiRun& run;
   const matrix::Frameworks& frameworks;
+  const FamilyOverrides& overrides;
   std::string seed, stages, baseline_run, baseline_repository;
 };
 
@@ -212,7 +185,7 @@ const matrix::CiBuild* build_on(const matrix::CiRun& run, const Platform& platfo
 
 Json build_json(const Written& written, const matrix::CiBuild& build) {
   Json families = Json::array(), tests = Json::array();
-  for (const auto& one : build.families) families.push_back(family_json(one));
+  for (const auto& one : build.families) families.push_back(family_json(one, written.overrides));
   for (const auto& test : matrix::package_tests(written.frameworks, build, written.seed))
     tests.push_back({{"amdgpu_family", test.family->family->name},
                      {"test_runs_on", test.runner},
@@ -267,7 +240,9 @@ std::string summary_of(const Context& context, const Written& written) {
 }
 
 Result<int> configure_ci(Context& context, const Arguments& arguments) {
-  TRY(auto families, load_families(context, arguments.get("--families-file")));
+  TRY(auto table, load_families_of_ci(context, arguments.get("--families-file")));
+  TRY(auto overrides, family_overrides(context));
+  TRY(auto families, with_overrides(context, std::move(table), overrides));
   TRY(auto frameworks, load_frameworks(context, arguments));
   TRY(auto told, read_job(context, frameworks));
   TRY(auto stages, prebuilt_stages(context, arguments));
@@ -275,6 +250,7 @@ Result<int> configure_ci(Context& context, const Arguments& arguments) {
   for (const auto& note : run.notes) context.out.warn("warning: " + note);
   Written written{run,
                   frameworks,
+                  overrides,
                   told.inputs.seed,
                   stages,
                   context.variable("BASELINE_RUN_ID"),
@@ -308,7 +284,8 @@ Script multi_arch_script() {
               "git says has changed, and what the workflow's variables ask for. Writes one JSON object for each "
               "platform: families with their machines, the builds of PyTorch and JAX, the tests of the Python "
               "packages. Families, branches, environments and the paths that build nothing are data "
-              "(docs/formats/families.md, docs/formats/frameworks.md).\n\n"
+              "(docs/formats/families.md, docs/formats/frameworks.md). The directory CI_CONFIG_PATH and "
+              "EXTERNAL_FAMILY_OVERRIDES replace machines and settings of families for this run.\n\n"
               "The job's summary says for each family where it is tested, or why it is not.",
           .operands = {},
           .flags = {k_frameworks_file,
@@ -326,6 +303,6 @@ Script multi_arch_script() {
 
 } // namespace
 
-std::vector<Command> ci_scripts() { return {command_of(multi_arch_script())}; }
+std::vector<Command> ci_scripts() { return {february_ci_command(), command_of(multi_arch_script())}; }
 
 } // namespace quarry::cli::compat

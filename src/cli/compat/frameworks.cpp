@@ -1,6 +1,7 @@
 #include "cli/compat/frameworks.hpp"
 
 #include "base/text.hpp"
+#include "cli/compat/ci_families.hpp"
 #include "cli/compat/script.hpp"
 #include "cli/families.hpp"
 #include "matrix/expand.hpp"
@@ -188,7 +189,7 @@ Result<int> print_tests(Context& context, Json include) {
 }
 
 Result<int> pytorch_tests(Context& context, const Arguments& arguments) {
-  TRY(auto families, load_families(context, arguments.get("--families-file")));
+  TRY(auto families, load_families_of_ci(context, arguments.get("--families-file")));
   TRY(auto asked, families_to_test(arguments));
   auto platform = Platform::read(arguments.get("--platform"));
   Json include = Json::array();
@@ -227,7 +228,7 @@ Script pytorch_test_script() {
 // configure_jax_test_matrix
 
 Result<int> jax_tests(Context& context, const Arguments& arguments) {
-  TRY(auto families, load_families(context, arguments.get("--families-file")));
+  TRY(auto families, load_families_of_ci(context, arguments.get("--families-file")));
   TRY(auto frameworks, load_frameworks(context, arguments));
   auto platform = Platform::read(arguments.get("--platform"));
   auto target = arguments.get("--target"), size = arguments.get("--test-size");

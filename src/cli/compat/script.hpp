@@ -80,7 +80,8 @@ std::vector<Command> run_scripts();       // find_artifacts_for_commit, post_bui
 std::vector<Command> job_scripts();       // expand_amdgpu_families, sanity_check_wheel, capture_job_summary
 std::vector<Command> stage_scripts();     // artifact_manager, post_stage_upload
 std::vector<Command> framework_scripts(); // configure_pytorch_release_matrix, configure_target_run, …
-std::vector<Command> ci_scripts();        // configure_multi_arch_ci
+std::vector<Command> ci_scripts();        // configure_ci, configure_multi_arch_ci
+Command february_ci_command();            // configure_ci
 std::vector<Command> promotion_scripts(); // promote_wheels_based_on_policy
 std::vector<Command> release_scripts();   // publish_rocm_to_release_buckets, publish_pytorch_to_release_bucket, …
 
