@@ -5,8 +5,8 @@ verifies checksums, and misbehaves on request.
 
 prints one line of JSON (endpoint, access_key, secret_key, bucket) and serves until its input ends. Objects can also be read
 without a signature below /public/BUCKET/. /_control: POST {"faults": [...]} arms faults ("age": objects
-were written so many seconds earlier; "objects": {"prefix", "count"} makes that many objects), GET gives the ledger of requests,
-DELETE forgets both. A fault is {"method", "key" (glob), "query" (a name), "skip", "times", "action"}; see `Fault`.
+were written so many seconds earlier; "objects": {"prefix", "count"} makes that many objects), GET gives the ledger of requests
+and the bytes sent by key, DELETE forgets them. A fault is {"method", "key" (glob), "query" (a name), "skip", "times", "action"}; see `Fault`.
 """
 
 from __future__ import annotations
@@ -101,6 +101,7 @@ class State:
         self.uploads: dict[str, Upload] = {}
         self.faults: list[Fault] = []
         self.ledger: list[list] = []
+        self.sent: dict[str, int] = {}  # bytes of bodies by key
         self.lifecycle: list[list] = []  # rules that delete: id, prefix, days; told, never applied
 
     def without(self, feature: str) -> bool:
@@ -181,7 +182,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.early_conditions()
         self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.authenticate()
-        if bucket != self.state.options.bucket:
+        if not fnmatch.fnmatchcase(bucket, self.state.options.bucket):
             raise Refused(404, "NoSuchBucket", "The specified bucket does not exist")
         if self.action == "error-in-200":
             return self.xml(200, "<Error><Code>InternalError</Code><Message>after the headers</Message></Error>")
@@ -239,6 +240,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def authenticate(self):
         given = self.headers.get("Authorization", "")
+        if not given and self.state.options.anonymous and self.command in ("GET", "HEAD"):
+            return
         if not given.startswith("AWS4-HMAC-SHA256 "):
             raise Refused(403, "AccessDenied", "unsigned")
         fields = dict(part.strip().split("=", 1) for part in given.removeprefix("AWS4-HMAC-SHA256 ").split(","))
@@ -305,6 +308,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             self.rfile.read(1)  # until the client gives up
             return
+        if self.raw_path != "/_control":
+            with self.state.lock:
+                self.state.sent[self.key] = self.state.sent.get(self.key, 0) + len(body)
         self.wfile.write(body)
 
     def xml(self, status: int, text: str):
@@ -357,7 +363,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def source(self, source: str) -> Stored:
         bucket, _, key = urllib.parse.unquote(source).lstrip("/").partition("/")
-        found = self.state.objects.get(key) if bucket == self.state.options.bucket else None
+        found = self.state.objects.get(key) if fnmatch.fnmatchcase(bucket, self.state.options.bucket) else None
         if not found:
             raise Refused(404, "NoSuchKey")
         if self.action == "replace":
@@ -524,7 +530,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.command == "DELETE":
                 self.state.faults.clear()
                 self.state.ledger.clear()
-            text = json.dumps({"ledger": self.state.ledger, "uploads": len(self.state.uploads), "armed": sum(f.times for f in self.state.faults)})
+                self.state.sent.clear()
+            text = json.dumps({"ledger": self.state.ledger, "sent": self.state.sent, "uploads": len(self.state.uploads), "armed": sum(f.times for f in self.state.faults)})
         self.reply(200, {"Content-Type": "application/json"}, text.encode())
 
 
@@ -549,7 +556,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--bucket", default=BUCKET, help="the name of its one bucket")
+    parser.add_argument("--bucket", default=BUCKET, help="the name of its one bucket, or a glob of names for it")
+    parser.add_argument("--anonymous", action="store_true", help="reads need no signature")
     parser.add_argument("--part-min", type=int, default=5 << 20)
     parser.add_argument("--page", type=int, default=1000)
     parser.add_argument("--without", default="")
