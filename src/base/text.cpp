@@ -90,11 +90,11 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 
 std::string hex(std::span<const std::uint8_t> bytes) {
   constexpr char k_digits[] = "0123456789abcdef";
-  std::string out;
-  out.reserve(bytes.size() * 2);
+  std::string out(bytes.size() * 2, '0');
+  auto at = out.begin();
   for (auto b : bytes) {
-    out += k_digits[b >> 4];
-    out += k_digits[b & 15];
+    *at++ = k_digits[b >> 4];
+    *at++ = k_digits[b & 15];
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <libdeflate.h>
 #include <openssl/evp.h>
+#include <utility>
 #include <zlib.h>
 // With large files zlib renames this one by a macro, ours as well.
 #undef crc32_combine
@@ -24,37 +25,65 @@ std::optional<Sha256> from_bytes(const std::optional<std::vector<std::uint8_t>>&
 }
 } // namespace
 
-std::optional<Sha256> Sha256::from_hex(std::string_view t) { return from_bytes(text::from_hex(t)); }
+std::optional<Sha256> Sha256::from_hex(std::string_view t) {
+  auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+  };
+  Sha256 out;
+  if (t.size() != 2 * out.bytes.size()) return std::nullopt;
+  for (std::size_t i = 0; i < out.bytes.size(); ++i) {
+    int high = digit(t[2 * i]), low = digit(t[2 * i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out.bytes[i] = static_cast<std::uint8_t>(high << 4 | low);
+  }
+  return out;
+}
 std::optional<Sha256> Sha256::from_base64url(std::string_view t) { return from_bytes(text::from_base64url(t)); }
 
 struct Sha256Hasher::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
+  bool begun = false;
   ~State() { EVP_MD_CTX_free(context); }
 };
 
 namespace {
 // Out of memory, or a libcrypto without SHA-256: nothing here can go on.
-void must(int ok) {
-  if (ok != 1) std::abort();
+void must(bool ok) {
+  if (!ok) std::abort();
+}
+
+// EVP_sha256() is looked up in the library's providers, under a lock, each time a digest begins with it.
+const EVP_MD* algorithm() {
+  static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  must(fetched != nullptr);
+  return fetched;
+}
+
+void begin(EVP_MD_CTX* context, bool& begun) {
+  if (std::exchange(begun, true)) return;
+  must(EVP_DigestInit_ex(context, algorithm(), nullptr) == 1);
 }
 } // namespace
 
-Sha256Hasher::Sha256Hasher() : state_(std::make_unique<State>()) {
-  must(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr));
-}
+Sha256Hasher::Sha256Hasher() : state_(std::make_unique<State>()) {}
 Sha256Hasher::~Sha256Hasher() = default;
 Sha256Hasher::Sha256Hasher(Sha256Hasher&&) noexcept = default;
 Sha256Hasher& Sha256Hasher::operator=(Sha256Hasher&&) noexcept = default;
 
 void Sha256Hasher::update(std::span<const std::byte> bytes) {
-  must(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()));
+  begin(state_->context, state_->begun);
+  must(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);
 }
 
 Sha256 Sha256Hasher::finish() {
   Sha256 out;
   unsigned size = 0;
-  must(EVP_DigestFinal_ex(state_->context, out.bytes.data(), &size));
-  must(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr));
+  begin(state_->context, state_->begun);
+  must(EVP_DigestFinal_ex(state_->context, out.bytes.data(), &size) == 1);
+  state_->begun = false;
   return out;
 }
 
