@@ -56,13 +56,14 @@ Result<void> write_marks(ObjectStore& store, const Marks& marks) {
   return {};
 }
 
-std::vector<Named> records_of(const registry::View& view) {
-  std::vector<Named> records;
-  for (const auto& shard : view.shards) {
-    auto bytes = registry::to_json(shard);
+Result<std::vector<Named>> records_of(const registry::View& view) {
+  std::vector<Named> records(view.shards.size());
+  TRY_DO(parallel_for(records.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    auto bytes = registry::to_json(view.shards[i]);
     registry::ShardDigest digest(sha256(bytes));
-    records.push_back({registry::shard_key(digest), std::move(bytes)});
-  }
+    records[i] = {registry::shard_key(digest), std::move(bytes)};
+    return {};
+  }));
   records.push_back({registry::view_key(view.digest), registry::to_json(view.record)});
   return records;
 }

@@ -31,7 +31,7 @@ struct Named {
   std::string key, bytes;
 };
 /// The view and its shards at hand.
-std::vector<Named> records_of(const registry::View& view);
+Result<std::vector<Named>> records_of(const registry::View& view);
 /// Before the pointer moves: writes those again that are marked. An interrupted job may have left them long ago. Does
 /// nothing if the marks may not be read. Costs one read.
 Result<void> refresh_marked(store::ObjectStore& store, const std::vector<Named>& records);

@@ -44,7 +44,7 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
   TRY_DO(registry::put_view(store, view));
   TRY(next.ledger, registry::put_ledger(store, entry));
   if (reason.key) TRY_DO(signature::sign(store, {"move", *next.ledger.sha256()}, *reason.key));
-  auto records = records_of(view);
+  TRY(auto records, records_of(view));
   records.push_back({registry::ledger_key(next.ledger), registry::to_json(entry)});
   TRY_DO(refresh_marked(store, records));
   TRY_DO(registry::swap_channel(store, expected, next));

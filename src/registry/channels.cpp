@@ -52,44 +52,43 @@ Result<void> check_channel_name(const std::string& name) {
 }
 
 namespace {
-/// The channel; `known` itself if it is still what the store holds.
-Result<std::optional<Channel>> read_unless(ObjectReader& store, const std::string& name, const Channel& known) {
+/// Reads the channel into `known`, unless that is what the store still holds. Returns false if it does not exist.
+Result<bool> read_into(ObjectReader& store, const std::string& name, Channel& known) {
   TRY_DO(check_channel_name(name));
-  Channel channel;
-  TRY(auto bytes, store.get(channel_key(name), k_record_bytes_max, &channel.etag));
-  if (!bytes) return std::optional<Channel>();
+  std::string etag;
+  TRY(auto bytes, store.get(channel_key(name), k_record_bytes_max, &etag));
+  if (!bytes) return false;
   // An ETag never returns, because the generation grows with every move.
-  bool same = !channel.etag.empty() && known.etag == channel.etag;
-  if (same && known.record.name == name) return std::optional(known);
-  TRY(channel.record, parse_channel({*bytes, channel_key(name)}));
-  if (channel.record.name != name)
+  bool same = !etag.empty() && known.etag == etag;
+  if (same && known.record.name == name) return true;
+  TRY(auto record, parse_channel({*bytes, channel_key(name)}));
+  if (record.name != name)
     return fail(ErrorKind::corrupt, "R012",
-                fmt::format("{} is the record of channel {}", channel_key(name), channel.record.name));
-  return std::optional(std::move(channel));
-}
-
-Result<Channel> require(ObjectReader& store, const std::string& name, std::optional<Channel> channel) {
-  if (channel) return std::move(*channel);
-  TRY(auto names, list_channels(store));
-  auto known = names.empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one"
-                             : "it holds: " + text::join(names, ", ");
-  return fail(ErrorKind::not_found, "R015", fmt::format("{} has no channel {}", store.describe(), name), known);
+                fmt::format("{} is the record of channel {}", channel_key(name), record.name));
+  known = {std::move(record), std::move(etag)};
+  return true;
 }
 } // namespace
 
 Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name) {
-  return read_unless(store, name, {});
+  Channel channel;
+  TRY(bool exists, read_into(store, name, channel));
+  return exists ? std::optional(std::move(channel)) : std::nullopt;
 }
 
 Result<Channel> require_channel(ObjectReader& store, const std::string& name) {
-  TRY(auto channel, read_channel(store, name));
-  return require(store, name, std::move(channel));
+  Channel channel;
+  TRY_DO(update_channel(store, name, channel));
+  return channel;
 }
 
 Result<void> update_channel(ObjectReader& store, const std::string& name, Channel& known) {
-  TRY(auto channel, read_unless(store, name, known));
-  TRY(known, require(store, name, std::move(channel)));
-  return {};
+  TRY(bool exists, read_into(store, name, known));
+  if (exists) return {};
+  TRY(auto names, list_channels(store));
+  auto others = names.empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one"
+                              : "it holds: " + text::join(names, ", ");
+  return fail(ErrorKind::not_found, "R015", fmt::format("{} has no channel {}", store.describe(), name), others);
 }
 
 Result<void> require_swappable(ObjectStore& store, const std::string& what) {

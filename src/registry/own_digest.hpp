@@ -5,15 +5,17 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include <string>
-#include <string_view>
 
 namespace quarry::registry {
 
+class Value;
+
 /// Returns the canonical bytes of `object` with its digest added.
 std::string with_own_digest(Json object);
-/// Parses a record and returns it without its digest. Fails with B002 to B004 if it is not JSON of this schema, and
-/// with corrupt (R011) if the digest is missing, or is not that of the other bytes. Whether these are canonical is
-/// not checked: only with_own_digest() promises that.
-Result<Json> proven_object(NamedText named, const char* schema);
+/// Checks the digest of a document that was parsed from `named`. Fails with corrupt (R011) if it is missing, or is not
+/// that of the other bytes. Whether these are canonical is not checked: only with_own_digest() promises that.
+Result<void> check_own_digest(Value document, NamedText named);
+
+inline constexpr const char* k_own_digest = "digest"; ///< the field
 
 } // namespace quarry::registry

@@ -279,20 +279,6 @@ template <> constexpr const char* k_schema_of<WaiverRecord> = "quarry.waiver/1";
 template <> constexpr const char* k_schema_of<DistributionRecord> = k_distribution_schema;
 template <> constexpr const char* k_schema_of<DistributionView> = k_distribution_view_schema;
 
-template <class R> Json object_of(const R& record, const char* schema) {
-  Json object;
-  Writer::write(object, record);
-  object["schema"] = schema;
-  return object;
-}
-
-template <class R> Result<R> record_of(const Json& object, std::string_view what) {
-  R record;
-  TRY_DO(Reader::read(object, Place{what}, record));
-  TRY_DO(check(record, what));
-  return record;
-}
-
 template <class R> std::string write(const R& record, const char* schema = k_schema_of<R>) {
   return write_document(schema, record);
 }
@@ -304,12 +290,30 @@ template <class R> Result<R> read(NamedText named, const char* schema = k_schema
 }
 
 template <class R> std::string write_proven(const R& record, const char* schema = k_schema_of<R>) {
-  return with_own_digest(object_of(record, schema));
+  Writer writer;
+  writer.write(record);
+  writer.text("schema", schema);
+  writer.digest(k_own_digest, sha256(writer.object()));
+  return writer.object();
+}
+
+template <class R> Result<R> proven_record(const FlatJson& document, NamedText named, const char* schema) {
+  TRY_DO(require_schema(document.root(), Place{named.name}, schema));
+  TRY_DO(check_own_digest(document.root(), named));
+  R record;
+  TRY_DO(Reader::read(document.root(), Place{named.name}, record, k_own_digest));
+  TRY_DO(check(record, named.name));
+  return record;
 }
 
 template <class R> Result<R> read_proven(NamedText named, const char* schema = k_schema_of<R>) {
-  TRY(auto object, proven_object(named, schema));
-  return record_of<R>(object, named.name);
+  TRY(auto document, FlatJson::parse(named));
+  return proven_record<R>(document, named, schema);
+}
+
+bool has_schema(const FlatJson& document, std::string_view schema) {
+  auto found = document.root().find("schema");
+  return found && found->text() == schema;
 }
 
 /// A program that does not know guards must not move a channel that has one: it refuses an unknown major version.
@@ -318,7 +322,7 @@ const char* channel_schema(bool guarded) { return guarded ? "quarry.channel/2" :
 /// The first format: `directory` and `sets`, whose `source` may be an empty text.
 Result<DistributionRecord> first_distribution(const Json& pointer, std::string_view what) {
   DistributionRecord record;
-  TRY(record.directory, json::string_at({pointer, std::string(what)}, "directory"));
+  TRY(record.directory, json::string_at({pointer, what}, "directory"));
   record.generation = 1;
   for (const auto& row : pointer.value("sets", Json::array()))
     if (auto set = SetDigest::parse(json::string_or(row, "set", "")))
@@ -346,9 +350,9 @@ Result<SealRecord> parse_seal(NamedText named) { return read_proven<SealRecord>(
 Result<ViewRecord> parse_view(NamedText named) { return read<ViewRecord>(named); }
 Result<ShardRecord> parse_shard(NamedText named) { return read<ShardRecord>(named); }
 Result<ChannelRecord> parse_channel(NamedText named) {
-  TRY(auto object, json::parse({named.text, named.name}));
-  bool guarded = object.is_object() && object.value("schema", Json()) == Json(channel_schema(true));
-  return read_proven<ChannelRecord>(named, channel_schema(guarded));
+  TRY(auto document, FlatJson::parse(named));
+  bool guarded = has_schema(document, channel_schema(true));
+  return proven_record<ChannelRecord>(document, named, channel_schema(guarded));
 }
 Result<LedgerRecord> parse_ledger(NamedText named) { return read<LedgerRecord>(named); }
 Result<EvidenceRecord> parse_evidence(NamedText named) { return read<EvidenceRecord>(named); }
@@ -356,11 +360,11 @@ Result<WaiverRecord> parse_waiver(NamedText named) { return read<WaiverRecord>(n
 std::string to_json(const DistributionRecord& r) { return write_proven(r); }
 std::string to_json(const DistributionView& r) { return write(r); }
 Result<DistributionRecord> parse_distribution(NamedText named) {
-  TRY(auto object, json::parse({named.text, named.name}));
-  if (!object.is_object() || object.value("schema", Json()) != Json(k_first_distribution_schema))
-    return read_proven<DistributionRecord>(named);
-  TRY(auto pointer, proven_object(named, k_first_distribution_schema));
-  return first_distribution(pointer, named.name);
+  TRY(auto document, FlatJson::parse(named));
+  if (!has_schema(document, k_first_distribution_schema))
+    return proven_record<DistributionRecord>(document, named, k_distribution_schema);
+  TRY_DO(check_own_digest(document.root(), named));
+  return first_distribution(document.root().json(), named.name);
 }
 Result<DistributionView> parse_distribution_view(NamedText named) { return read<DistributionView>(named); }
 std::string to_json(const PolicyRecord& r) { return r.json; }

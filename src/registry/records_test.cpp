@@ -50,6 +50,7 @@ template <class R, class Parse> void expect_round_trip(const R& record, Parse pa
   auto again = parse({bytes, "a record"});
   ASSERT_TRUE(again) << render(again.error());
   EXPECT_EQ(to_json(*again), bytes);
+  EXPECT_EQ(json::canonical(*json::parse({bytes, "a record"})).value(), bytes);
 }
 
 template <class Parse> void expect_no_change_unseen(const std::string& bytes, Parse parse) {
@@ -140,6 +141,20 @@ TEST(Records, FieldsOfALaterVersionAreKept) {
   auto again = parse_set({to_json(*read), "a set"});
   EXPECT_EQ(again->origin.unknown, R"({"new_in_origin":[1,2]})");
   EXPECT_EQ(again->files[0].unknown, R"({"new_in_file":{"x":true}})");
+}
+
+// Quotes, escapes, control characters, DEL and characters of one to four bytes; keys that need escapes, too.
+TEST(Records, AnyTextIsWrittenAsCanonicalJson) {
+  const std::string odd = "\"a\\b/\n\t\x01\x1f\x7f \xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80";
+  EvidenceRecord evidence;
+  evidence.suite = odd;
+  evidence.result = Outcome::read(odd);
+  evidence.started = evidence.ended = k_record_time;
+  evidence.machine = {{odd, odd}, {"host", ""}};
+  evidence.rows = {{odd, Outcome::passed, odd, 0.1}, {"b", Outcome::passed, "", 1e300}};
+  evidence.unknown = R"({"added":[1.5,-3,{"\u0001":null}],"zzz":"later"})";
+  expect_round_trip(evidence, parse_evidence);
+  EXPECT_EQ(parse_evidence({to_json(evidence), "x"})->machine.at(odd), odd);
 }
 
 TEST(Records, TextThatIsNotUtf8CannotBreakARecord) {

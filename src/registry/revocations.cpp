@@ -58,9 +58,10 @@ Result<std::map<WaiverDigest, RevocationRecord>> load_revocations(ObjectReader& 
     auto bytes = store.get(revocation_key(revoked[i]), k_revocation_bytes_max);
     bool junk = !bytes && bytes.error().kind == ErrorKind::resource_exhausted; // too long for a revocation
     if (!bytes && !junk) return fail(std::move(bytes).error());
-    auto object = json::parse({bytes ? bytes->value_or("") : "", "a revocation"});
+    auto text = bytes ? bytes->value_or("") : std::string();
+    auto document = FlatJson::parse({text, "a revocation"});
     RevocationRecord read;
-    if (object && Reader::read(*object, Place{"a revocation"}, read)) records[i] = std::move(read);
+    if (document && Reader::read(document->root(), Place{"a revocation"}, read)) records[i] = std::move(read);
     records[i].waiver = revoked[i];
     return {};
   }));

@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "registry/keys.hpp"
 #include "registry/retired.hpp"
+#include "registry/union.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -169,21 +170,13 @@ Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std:
 }
 
 Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets) {
-  std::map<std::string, FileRecord> files;
-  for (const auto& sealed : sets)
-    for (const auto& file : sealed.set.files) {
-      auto [it, added] = files.emplace(file.filename, file);
-      if (added || it->second.sha256 == file.sha256) continue;
-      auto error = Error::of(ErrorKind::already_exists, "R018",
-                             fmt::format("{} would have two contents in one index", file.filename))
-                       .with_hint("a published name never gets other bytes: give the new files another version");
-      error.details = {fmt::format("first   sha256 {} at {}", it->second.sha256.hex(), it->second.key),
-                       fmt::format("second  sha256 {} at {}", file.sha256.hex(), file.key)};
-      return fail(std::move(error));
-    }
-  std::vector<FileRecord> sorted;
-  for (auto& [name, file] : files) sorted.push_back(std::move(file));
-  return sorted;
+  std::vector<FileList> lists;
+  for (const auto& sealed : sets) lists.push_back(&sealed.set.files);
+  TRY(auto files, union_of(lists));
+  std::vector<FileRecord> copies;
+  copies.reserve(files.size());
+  for (const auto* file : files) copies.push_back(*file);
+  return copies;
 }
 
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits) {

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "registry/empty_extras.hpp"
 #include "registry/keys.hpp"
+#include "registry/union.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -14,6 +15,8 @@
 namespace quarry::registry {
 
 namespace {
+
+constexpr unsigned k_writers = 4; // of shards as text: a shard has a project's files
 
 /// "gfx94X-dcgpu" of `42-linux/python/gfx94X-dcgpu/dist/rocm-7.2.0.tar.gz"; empty if the file is not in a family's
 /// group.
@@ -44,14 +47,14 @@ std::optional<Error> another_family(const std::vector<FileRecord>& shown, const 
   return std::nullopt;
 }
 
-/// The base goes first, as one more set, so that a file that both have keeps the record of the base.
-Result<std::vector<FileRecord>> files_of_both(const View& base, const std::vector<SealedSet>& sets) {
-  std::vector<SealedSet> all(1);
-  all.front().set.files = files_of(base);
-  all.insert(all.end(), sets.begin(), sets.end());
-  auto files = union_of(all);
+/// The base goes first, so that a file that both have keeps the record of the base.
+Result<std::vector<const FileRecord*>> files_of_both(const View& base, const std::vector<SealedSet>& sets) {
+  std::vector<FileList> lists;
+  for (const auto& shard : base.shards) lists.push_back(&shard.files);
+  for (const auto& sealed : sets) lists.push_back(&sealed.set.files);
+  auto files = union_of(lists);
   if (!files && files.error().is(codes::two_contents))
-    if (auto other = another_family(all.front().set.files, sets)) return fail(std::move(*other));
+    if (auto other = another_family(files_of(base), sets)) return fail(std::move(*other));
   return files;
 }
 
@@ -70,10 +73,10 @@ std::vector<EmptyExtra> still_empty(const View& base, const std::vector<SealedSe
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
   TRY(auto files, files_of_both(base, sets));
   std::map<std::string, ShardRecord> shards;
-  for (auto& file : files) { // sorted by filename, so each shard is too
-    auto& shard = shards[file.project];
-    shard.project = file.project;
-    shard.files.push_back(std::move(file));
+  for (const auto* file : files) { // sorted by filename, so each shard is too
+    auto& shard = shards[file->project];
+    shard.project = file->project;
+    shard.files.push_back(*file);
   }
   View view;
   view.record.sets =
@@ -83,10 +86,13 @@ Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
   std::set<SetDigest> known(base.record.sets.begin(), base.record.sets.end());
   for (const auto& sealed : sets)
     if (known.insert(sealed.digest).second) view.record.sets.push_back(sealed.digest);
-  for (auto& [project, shard] : shards) {
-    view.record.shards[project] = digest_of(shard);
-    view.shards.push_back(std::move(shard));
-  }
+  for (auto& [project, shard] : shards) view.shards.push_back(std::move(shard));
+  std::vector<ShardDigest> digests(view.shards.size());
+  TRY_DO(parallel_for(digests.size(), k_writers, [&](std::size_t i) -> Result<void> {
+    digests[i] = digest_of(view.shards[i]);
+    return {};
+  }));
+  for (std::size_t i = 0; i < digests.size(); ++i) view.record.shards[view.shards[i].project] = digests[i];
   view.digest = digest_of(view.record);
   return view;
 }
@@ -99,7 +105,10 @@ Result<void> check_extension(const View& base, const std::vector<SealedSet>& set
 Result<View> make_view(const std::vector<SealedSet>& sets) { return extend_view({}, sets); }
 
 Result<void> put_view(ObjectStore& store, const View& view) {
-  for (const auto& shard : view.shards) TRY_DO(put_shard(store, shard));
+  TRY_DO(parallel_for(view.shards.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    TRY_DO(put_shard(store, view.shards[i]));
+    return {};
+  }));
   TRY_DO(put_view(store, view.record));
   return {};
 }
