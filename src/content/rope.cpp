@@ -5,6 +5,7 @@
 #include "sys/identity.hpp"
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <fmt/core.h>
 #include <mutex>
@@ -36,10 +37,12 @@ public:
   FileSource(std::string path, std::uint64_t size) : path_(std::move(path)), size_(size) {}
   std::uint64_t size() const override { return size_; }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
+    if (into.size() == size_) { // the whole file: nothing is left to read, so the descriptor need not be kept
+      TRY(auto file, opened());
+      return read_from(file, offset, into);
+    }
     TRY(auto file, descriptor());
-    TRY(auto n, file->read_at(offset, into), "while reading " + path_);
-    if (n != into.size()) return changed();
-    return offset + into.size() == size_ ? check(*file) : Result<void>{};
+    return read_from(*file, offset, into);
   }
   void prefetch(std::uint64_t offset, std::uint64_t length) const override {
     if (auto file = descriptor()) (*file)->prefetch(offset, length);
@@ -54,6 +57,16 @@ private:
   static Cache& cache() {
     static Cache instance;
     return instance;
+  }
+  Result<void> read_from(const sys::File& file, std::uint64_t offset, std::span<std::byte> into) const {
+    TRY(auto n, file.read_at(offset, into), "while reading " + path_);
+    if (n != into.size()) return changed();
+    return offset + into.size() == size_ ? check(file) : Result<void>{};
+  }
+  Result<sys::File> opened() const {
+    TRY(auto file, sys::File::open_read(path_));
+    TRY_DO(check(file));
+    return file;
   }
   Unexpected changed() const {
     return fail(ErrorKind::corrupt, "D008", fmt::format("{} changed while it was read", path_),
@@ -73,16 +86,17 @@ private:
       for (auto& [owner, file] : c.slots)
         if (owner == this && file) return file;
     }
-    TRY(auto opened, sys::File::open_read(path_));
-    TRY_DO(check(opened));
-    auto file = std::make_shared<sys::File>(std::move(opened));
+    TRY(auto fresh, opened());
+    auto file = std::make_shared<sys::File>(std::move(fresh));
     std::lock_guard lock(c.mutex);
+    kept_ = true;
     c.slots[c.next++ % c.slots.size()] = {this, file};
     return file;
   }
 
 public:
   ~FileSource() override {
+    if (!kept_) return;
     auto& c = cache();
     std::lock_guard lock(c.mutex);
     for (auto& slot : c.slots)
@@ -92,6 +106,7 @@ public:
 private:
   std::string path_;
   std::uint64_t size_;
+  mutable std::atomic<bool> kept_ = false; // a descriptor has been in the cache
   mutable std::mutex first_mutex_;
   mutable std::optional<sys::FileIdentity> first_;
 };

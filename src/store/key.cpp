@@ -1,8 +1,8 @@
 #include "store/object_store.hpp"
 
-#include "base/text.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <utility>
 
 namespace quarry::store {
 
@@ -15,12 +15,15 @@ std::string_view defect_of(std::string_view key) {
   if (key.size() > k_key_bytes_max) return "it is longer than 1024 bytes";
   if (std::any_of(key.begin(), key.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
     return "it holds a control character";
-  auto components = text::split(key, '/');
-  if (components.front() == ".quarry") return "`.quarry/` is the store's own directory";
-  for (const auto& component : components) {
+  bool first = true;
+  for (std::size_t begin = 0; begin <= key.size();) {
+    auto end = std::min(key.find('/', begin), key.size());
+    auto component = key.substr(begin, end - begin);
+    if (std::exchange(first, false) && component == ".quarry") return "`.quarry/` is the store's own directory";
     if (component.empty()) return "a component is empty";
     if (component == "." || component == "..") return "a component is `.` or `..`";
     if (component.size() > k_component_bytes_max) return "a component is longer than 255 bytes";
+    begin = end + 1;
   }
   return {};
 }

@@ -84,19 +84,31 @@ struct Walk {
     int child = descend ? ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (descend && child < 0)
       return is_gone(errno) ? Result<void>{} : fail(errno_error(errno, "list", path::join(root, e.path)));
-    entries.push_back(e);
+    auto below = descend ? e.path : std::string();
+    entries.push_back(std::move(e));
     if (!descend) return {};
-    return directory(child, e.path, depth + 1);
+    return directory(child, below, depth + 1);
   }
 };
+
+/// Sorted by path. Pointers are swapped instead of entries: a directory may have tens of thousands.
+std::vector<TreeEntry> in_order(std::vector<TreeEntry> entries) {
+  std::vector<TreeEntry*> order;
+  order.reserve(entries.size());
+  for (auto& entry : entries) order.push_back(&entry);
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->path < b->path; });
+  std::vector<TreeEntry> sorted;
+  sorted.reserve(entries.size());
+  for (auto* entry : order) sorted.push_back(std::move(*entry));
+  return sorted;
+}
 
 Result<std::vector<TreeEntry>> walk(const std::string& root, std::size_t max_entries, bool recursive) {
   int descriptor = ::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return fail(errno_error(errno, "list", root));
   Walk state{root, max_entries, recursive, {}};
   TRY_DO(state.directory(descriptor, "", 0));
-  std::sort(state.entries.begin(), state.entries.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
-  return std::move(state.entries);
+  return in_order(std::move(state.entries));
 }
 } // namespace
 
