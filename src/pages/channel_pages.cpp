@@ -143,6 +143,17 @@ struct Channel {
 };
 using ChannelPtr = std::shared_ptr<Channel>;
 
+/// What pages depend on. A channel may block thousands of files.
+ChannelRecord without_blocked(const ChannelRecord& channel) {
+  ChannelRecord record;
+  record.name = channel.name;
+  record.generation = channel.generation;
+  record.view = channel.view;
+  record.ledger = channel.ledger;
+  record.guard.policy = channel.guard.policy;
+  return record;
+}
+
 Names all_projects(const ViewRecord& view) {
   Names names;
   for (const auto& [project, shard] : view.shards) names.push_back(project);
@@ -361,8 +372,8 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name, E
     TRY(auto view, view_of(store, channel.record.view, known), "while reading channel " + name);
     auto shown = parse_pages_state(state);
     TRY(auto openly, openly_of(store, channel.record, shown, extent));
-    return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, channel.record, std::move(view),
-                                                              known, std::move(openly)}),
+    return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, without_blocked(channel.record),
+                                                              std::move(view), known, std::move(openly)}),
                             shown);
   };
   PageSource source{directory, token, work, std::string(k_state_name)};

@@ -137,29 +137,39 @@ Result<bool> write_batch(ObjectStore& store, const PageSource& source, const std
   return put_all(store, source, round, batch.in_order, tally);
 }
 
+/// Whether the page exists and is not left to another tool.
+Result<bool> is_removable(ObjectStore& store, const PageSource& source, const std::string& key, ForeignPages& foreign) {
+  if (source.others == Others::replaced) {
+    TRY(auto there, store.head(key));
+    return there.has_value();
+  }
+  TRY(auto there, look(store, key));
+  if (!there) return false;
+  if (!is_anothers_page(there->bytes)) return true;
+  TRY(bool left, foreign.is_left(key, there->etag));
+  return !left;
+}
+
 /// A removal has no precondition. If another writer needed the page in the meantime, it had changed the source first:
 /// the token then differs, and the next round writes the page again.
 Result<bool> remove_pages(ObjectStore& store, const PageSource& source, const std::string& token,
                           const std::vector<std::string>& stale, Tally& tally) {
   if (stale.empty()) return true;
   TRY(bool slash_keys, store.slash_keys());
-  bool removed = false;
-  for (const auto& page : stale) // no page links to it any more
-    for (const auto& key :
-         {slash_keys ? slash_key_of(page) : "", page}) { // removed last, so that a copy never outlives its page
-      if (key.empty()) continue;
-      TRY(auto there, look(store, key));
-      if (!there) continue;
-      bool of_another = source.others == Others::left && is_anothers_page(there->bytes);
-      if (of_another) {
-        TRY(bool left, tally.foreign.is_left(key, there->etag));
-        if (left) continue;
-      }
-      TRY_DO(store.remove(key));
-      removed = true;
-      ++tally.done.pages_removed;
-    }
-  return removed ? is_still(source, token) : true;
+  std::atomic<std::uint64_t> removed = 0;
+  TRY_DO(
+      parallel_for(stale.size(), source.transfers, [&](std::size_t i) -> Result<void> { // no page links to it any more
+        for (const auto& key : {slash_keys ? slash_key_of(stale[i]) : "", stale[i]}) { // a copy never outlives its page
+          if (key.empty()) continue;
+          TRY(bool ours, is_removable(store, source, key, tally.foreign));
+          if (!ours) continue;
+          TRY_DO(store.remove(key));
+          ++removed;
+        }
+        return {};
+      }));
+  tally.done.pages_removed += removed;
+  return removed > 0 ? is_still(source, token) : true;
 }
 
 Result<bool> write_state(ObjectStore& store, const std::string& key, const index::Page& page,
