@@ -122,8 +122,9 @@ Result<void> add_recorded(store::ObjectReader& store, std::vector<registry::SetD
 } // namespace
 
 std::vector<SealedSet> lacking(const registry::View& view, const std::vector<SealedSet>& source) {
-  std::set<std::pair<std::string, Sha256>> shown;
-  for (const auto& file : registry::files_of(view)) shown.emplace(file.filename, file.sha256);
+  std::set<std::pair<std::string_view, Sha256>> shown;
+  for (const auto& shard : view.shards)
+    for (const auto& file : shard.files) shown.emplace(file.filename, file.sha256);
   std::vector<SealedSet> lacked;
   for (const auto& sealed : source) {
     bool adds = false;

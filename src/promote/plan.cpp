@@ -30,14 +30,20 @@ std::uint64_t Plan::generation() const {
 
 namespace {
 
-Result<void> check_present(const ObjectReader& store, const Wanted& wanted,
-                           const std::map<std::string, std::uint64_t>& sizes) {
+using Objects = std::vector<store::ObjectInfo>; // sorted by their keys
+
+Objects::const_iterator listed_at(const Objects& listed, const std::string& key) {
+  auto found = std::ranges::lower_bound(listed, key, {}, &store::ObjectInfo::key);
+  return found != listed.end() && found->key == key ? found : listed.end();
+}
+
+Result<void> check_present(const ObjectReader& store, const Wanted& wanted, const Objects& listed) {
   const auto& file = *wanted.file;
-  auto found = sizes.find(file.key);
-  bool whole = found != sizes.end() && found->second == file.size &&
-               (!file.metadata_sha256 || sizes.contains(file.key + ".metadata"));
+  auto found = listed_at(listed, file.key);
+  bool cut = found != listed.end() && found->size != file.size;
+  bool whole = found != listed.end() && !cut &&
+               (!file.metadata_sha256 || listed_at(listed, file.key + ".metadata") != listed.end());
   if (whole) return {};
-  bool cut = found != sizes.end() && found->second != file.size;
   return fail(ErrorKind::corrupt, "O003",
               fmt::format("{} holds no complete {}, which {} names", store.describe(), file.key, wanted.named_by),
               cut ? "restore the file from a copy, or take another source; `quarry set verify` lists all that is wrong"
@@ -53,9 +59,7 @@ Result<void> check_presence(ObjectReader& store, const std::vector<Wanted>& file
   for (const auto& [directory, in_it] : by_directory) directories.push_back(directory);
   return parallel_for(directories.size(), k_looks, [&](std::size_t i) -> Result<void> {
     TRY(auto listed, store.children(directories[i]));
-    std::map<std::string, std::uint64_t> sizes;
-    for (const auto& object : listed.objects) sizes[object.key] = object.size;
-    for (const auto* wanted : by_directory.at(directories[i])) TRY_DO(check_present(store, *wanted, sizes));
+    for (const auto* wanted : by_directory.at(directories[i])) TRY_DO(check_present(store, *wanted, listed.objects));
     return {};
   });
 }
@@ -64,8 +68,10 @@ namespace {
 
 std::vector<Wanted> files_of(const std::vector<SealedSet>& sets) {
   std::vector<Wanted> files;
-  for (const auto& sealed : sets)
-    for (const auto& file : sealed.set.files) files.push_back({&file, "set:" + sealed.digest.short_hex()});
+  for (const auto& sealed : sets) {
+    auto name = "set:" + sealed.digest.short_hex();
+    for (const auto& file : sealed.set.files) files.push_back({&file, name});
+  }
   return files;
 }
 
@@ -82,13 +88,11 @@ Result<void> check_bytes(ObjectReader& store, const Request& request, const Plan
               found.front().fix + "; `quarry set verify` lists all that is wrong");
 }
 
-Result<gate::Case> judge(ObjectReader& store, const Request& request, std::vector<gate::Subject> present, Plan& plan) {
-  TRY(auto input, gate::collect(store, request.channel, plan.sets, request.now_us));
+Result<gate::Case> judge(ObjectReader& store, const Request& request, gate::Case input, Plan& plan) {
   if (plan.expected) {
     input.after = plan.expected->record.ledger;
     input.bound = plan.expected->record.guard.policy;
   }
-  input.present = std::move(present);
   for (const auto& sealed : request.elsewhere)
     (request.ready_cells_only ? input.elsewhere : input.present).push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
@@ -97,10 +101,10 @@ Result<gate::Case> judge(ObjectReader& store, const Request& request, std::vecto
   auto unasked = signatures_not_asked_for(input, request.policy);
   for (const auto* notes : {&input.notes, &unasked, &plan.verdict.notes})
     plan.notes.insert(plan.notes.end(), notes->begin(), notes->end());
-  plan.subjects = input.subjects;
   plan.judged_by = input.keys;
   plan.asked = input.asked;
   plan.about = judged_in(input);
+  plan.subjects = request.ready_cells_only ? input.subjects : std::move(input.subjects); // else nobody judges again
   return input;
 }
 
@@ -307,6 +311,10 @@ Result<View> view_of(ObjectReader& store, const std::optional<registry::Channel>
 } // namespace
 
 Result<Plan> plan_promotion(ObjectReader& store, const Request& request) {
+  return plan_promotion_at(store, request, request.now_us);
+}
+
+Result<Plan> plan_promotion_at(ObjectReader& store, const Request& request, std::int64_t now_us) {
   Plan plan;
   plan.action = registry::Action::promote;
   plan.channel = request.channel;
@@ -325,7 +333,9 @@ Result<Plan> plan_promotion(ObjectReader& store, const Request& request) {
   TRY_DO(registry::check_extension(base, plan.sets),
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, files_of(plan.sets)));
-  TRY(auto input, judge(store, request, std::move(present), plan));
+  TRY(auto input, gate::collect(store, request.channel, plan.sets, now_us));
+  input.present = std::move(present);
+  TRY(input, judge(store, request, std::move(input), plan));
   bool only_ready = request.ready_cells_only && request.policy.mode == gate::Mode::enforce;
   Closed closed(store, request, base.record);
   if (only_ready) TRY_DO(choose_ready(closed, request, std::move(input), plan));

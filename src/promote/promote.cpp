@@ -122,28 +122,32 @@ Result<void> write_verdict(ObjectStore& store, const Plan& plan) {
   return registry::mark_judged(store, digest, sets);
 }
 
-Result<void> execute(ObjectStore& store, const Plan& plan, const Options& options, Receipt& receipt) {
-  if (plan.moves()) {
+/// Does what the receipt's plan says.
+Result<void> execute(ObjectStore& store, const Options& options, Receipt& receipt) {
+  auto& plan = receipt.plan;
+  bool moves = plan.moves();
+  if (moves) {
     TRY_DO(copy_pinned(store, plan.pinned));
     TRY_DO(write_derived(store, plan, options.when));
     if (!plan.verdict_document.empty()) TRY_DO(write_verdict(store, plan));
-    publish::Reason reason{plan.action, plan.digest,  plan.verdict_digest, options.who, options.when,
-                           options.why, plan.request, plan.policy,         plan.guard};
-    if (reason.guard)
-      for (auto& file : reason.guard->blocked)
+    if (plan.guard)
+      for (auto& file : plan.guard->blocked)
         if (file.generation == plan.generation()) file.reason = options.why;
+    publish::Reason reason{plan.action, plan.digest,  plan.verdict_digest, options.who,          options.when,
+                           options.why, plan.request, plan.policy,         std::move(plan.guard)};
     reason.key = options.key; // check_signatures() has looked whether it counts, for exactly this state of the channel
     TRY_DO(publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
   }
   // Also when nothing moves: an earlier run may have died before its pages were written.
-  if (!plan.moves() && !plan.expected) return {};
-  if (plan.moves()) plan.known->add(plan.view);
+  if (!moves && !plan.expected) return {};
+  if (moves) plan.known->add({plan.view.digest, plan.view.record, std::move(plan.view.shards)});
   return write_pages(store, plan.channel, *plan.known, receipt);
 }
 
-Receipt receipt_of(const Plan& plan) {
+Receipt receipt_of(Plan&& moved) {
   Receipt receipt;
-  receipt.plan = plan;
+  receipt.plan = std::move(moved);
+  const auto& plan = receipt.plan;
   receipt.notes = plan.notes;
   receipt.digest = plan.digest;
   receipt.generation = plan.generation();
@@ -179,8 +183,9 @@ Result<bool> is_out_of_date(ObjectReader& store, const Plan& plan) {
 }
 
 /// One round; precondition_failed when somebody was faster.
-Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options, const store::Counters& before) {
-  auto receipt = receipt_of(plan);
+Result<Receipt> run(ObjectStore& store, Plan&& planned, const Options& options, const store::Counters& before) {
+  auto receipt = receipt_of(std::move(planned));
+  const auto& plan = receipt.plan;
   if (options.execute) TRY_DO(check_reviewed(store, plan, *options.execute));
   if (plan.held) return receipt;
   // Who looks at a plan need not have the key. With a key, a dry run says whether it would do.
@@ -191,7 +196,7 @@ Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options
   if (judge_again)
     return fail(ErrorKind::precondition_failed, "O016",
                 "other jobs kept recording results while this promotion was judged", "run the same command again");
-  TRY_DO(execute(store, plan, options, receipt));
+  TRY_DO(execute(store, options, receipt));
   receipt.moved = plan.moves();
   receipt.writes = publish::writes_between(before, store.counters());
   return receipt;
@@ -231,7 +236,7 @@ Result<Receipt> execute_plan(ObjectStore& store, const Plan& plan, const Options
   auto one = options;
   one.execute.reset();
   auto before = store.counters();
-  TRY(auto receipt, run(store, plan, one, before));
+  TRY(auto receipt, run(store, Plan(plan), one, before));
   return with_url(store, options, std::move(receipt));
 }
 
@@ -243,10 +248,8 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
   }
   std::optional<Error> late;
   for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
-    auto now = request;
-    if (options.clock_us) now.now_us = options.clock_us();
-    TRY(auto plan, plan_promotion(store, now));
-    auto receipt = run(store, plan, options, before);
+    TRY(auto plan, plan_promotion_at(store, request, options.clock_us ? options.clock_us() : request.now_us));
+    auto receipt = run(store, std::move(plan), options, before);
     if (receipt) return with_url(store, options, std::move(*receipt));
     if (receipt.error().is(codes::verdict_out_of_date)) {
       late = std::move(receipt).error();
@@ -288,7 +291,7 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
     plan.request = request;
     plan.digest = digest_of(plan);
   }
-  TRY(auto receipt, run(store, plan, options, before));
+  TRY(auto receipt, run(store, std::move(plan), options, before));
   return with_url(store, options, std::move(receipt));
 }
 
