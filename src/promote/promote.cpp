@@ -141,7 +141,6 @@ Result<void> execute(ObjectStore& store, const Plan& plan, const Options& option
   }
   // Also when nothing moves: an earlier run may have died before its pages were written.
   if (!plan.moves() && !plan.expected) return {};
-  if (plan.moves()) plan.known->add(plan.view);
   return write_pages(store, plan.channel, *plan.known, receipt);
 }
 
