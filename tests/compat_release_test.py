@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -144,6 +146,8 @@ def test_prereleases_share_one_native_repository(run: Path, tmp_path: Path):
         ("C042", 2, "", ["--structured"]),
         ("C006", 2, "", ["--build-variant", "tsan"]),
         ("C006", 2, "", ["--python-index", "whl-old"]),
+        ("C006", 2, "", ["--kpack-split", "maybe"]),
+        ("C006", 2, "", ["--kpack-split", ""]),
         ("C002", 2, "", ["--product", "core"]),
     ],
 )
@@ -151,8 +155,18 @@ def test_a_run_without_its_parts_is_not_published_in_part(code: str, exit_code: 
     to = tmp_path / "releases"
     if lost:
         os.rename(run / "42-linux" / lost, tmp_path / "lost")
-    refuses(code, exit_code, ROCM, *words(run, to, *([] if "--structured" in more else ["--kpack-split", "true"]), *more))
+    plain = bool({"--structured", "--kpack-split"} & set(more))
+    told = refuses(code, exit_code, ROCM, *words(run, to, *([] if plain else ["--kpack-split", "true"]), *more)).err
     assert not to.exists() or not files(to)
+    if code == "C048":
+        assert "42-linux has  " in told and "packages/ (" in told and "python/ (" in told, told
+    if code == "C006":
+        assert "must be one of" in told and more[-1] in told, told
+
+
+def test_a_run_that_does_not_exist_is_not_published(run: Path, tmp_path: Path):
+    told = refuses("C048", 3, ROCM, *words(run, tmp_path / "to", "--kpack-split", "true"), "--run-id", "43").err
+    assert "43-linux has  nothing" in told and "--run-id" in told
 
 
 @pytest.mark.parametrize(
@@ -204,6 +218,57 @@ def test_wheels_that_cannot_be_published(code: str, exit_code: int, projects: li
     refuses(code, exit_code, TORCH, "--source-dir", wheels(tmp_path / "dist", *projects), "--to-store", f"file:{to}", *kind, *[word for word in more if word != "-"], environment=job(tmp_path))
     assert not to.exists() or not files(to)
     assert output(tmp_path) == {}
+
+
+def built_wheels(place: Path, elsewhere: Path) -> Path:
+    """What a build leaves: a wheel, a symbolic link to another one, and things that are not published."""
+    dist = wheels(place / "dist", "torch", "torchvision")
+    linked = next(dist.glob("torchvision-*"))
+    elsewhere.mkdir(exist_ok=True)
+    shutil.move(linked, elsewhere / linked.name)
+    os.symlink(elsewhere / linked.name, linked)
+    small_artifacts.write(dist / "notes.txt", "not a wheel")
+    small_artifacts.write(dist / "sub/other-1.0-py3-none-any.whl", "not looked at")
+    return dist
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    """A directory on another file system than `tmp_path`, where hard links cannot lead."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="quarry-test-") as place:
+        if Path(place).stat().st_dev == tmp_path.stat().st_dev:
+            pytest.skip("there is one file system only")
+        yield Path(place)
+
+
+def test_wheels_are_staged_beside_the_build_and_leave_nothing(memory: Path, tmp_path: Path):
+    """The run that is published is made of hard links, so that gigabytes are not copied only to be sent; of copies from another file system."""
+    dist, to = built_wheels(tmp_path, memory), tmp_path / "releases"
+
+    def told(path: Path) -> tuple:
+        status = path.stat()
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_nlink
+
+    before = {path: told(path) for path in dist.rglob("*") if path.is_file()}
+    changed = {path.name.split("-")[0]: path.stat().st_ctime_ns for path in dist.glob("*.whl")}
+    given = [TORCH, "--source-dir", dist, "--release-type", "nightly", "--to-store", f"file:{to}"]
+    compat(*given, environment=job(tmp_path, TMPDIR=str(tmp_path / "nowhere")))
+    assert {path: told(path) for path in dist.rglob("*") if path.is_file()} == before and sorted(path.name for path in dist.iterdir() if path.is_dir()) == ["sub"]
+    linked = {path.name.split("-")[0] for path in dist.glob("*.whl") if path.stat().st_ctime_ns != changed[path.name.split("-")[0]]}
+    assert linked == {"torch"}, "a hard link that came and went changes only the time of the inode"
+    assert {name.rsplit("/", 1)[1].split("-")[0] for name in files(to)} == {"torch", "torchvision"}
+    for wheel in dist.glob("*.whl"):
+        (published,) = to.rglob(wheel.name)
+        assert published.read_bytes() == wheel.read_bytes() and published.stat().st_nlink == 1 and not published.is_symlink()
+
+
+def test_staging_that_fails_leaves_nothing(tmp_path: Path):
+    dist, to = built_wheels(tmp_path, tmp_path / "elsewhere"), tmp_path / "releases"
+    next((tmp_path / "elsewhere").iterdir()).unlink()
+    before = sorted(dist.rglob("*"))
+    done = quarry("compat", TORCH, "--source-dir", dist, "--release-type", "nightly", "--to-store", f"file:{to}", environment=job(tmp_path))
+    assert done.code == 3 and "torchvision-1.0" in done.err, done.err
+    assert sorted(dist.rglob("*")) == before and not to.exists()
 
 
 def test_a_damaged_wheel_is_not_published(tmp_path: Path):

@@ -154,6 +154,7 @@ Result<UploadReport> upload_outputs(store::ObjectStore& store, const Outputs& ou
   TRY(auto objects, store.list(place.prefix));
   Sizes before;
   for (auto& object : objects) before.emplace(object.key, object.size);
+  if (!request.build_failed) TRY_DO(check_archives(place, outputs, before, request.at_once));
   TRY(place.conditional, store.conditional_writes());
   UploadReport report;
   Announcement announced{.needed = false};

@@ -47,9 +47,9 @@ struct UploadReport {
   OutputPages pages;
 };
 
-/// Archives and tarballs never change: the name with other bytes is already_exists R009 with both digests. Logs and
-/// manifests are replaced when they differ. An archive that is not what its checksum file says is corrupt A012.
-/// Otherwise what the store fails with.
+/// Archives and tarballs never change: the name with other bytes is already_exists R009 with both digests, before
+/// anything is written, unless the build failed. Logs and manifests are replaced when they differ. An archive that is
+/// not what its checksum file says is corrupt A012. Otherwise what the store fails with.
 Result<UploadReport> upload_outputs(store::ObjectStore& store, const Outputs& outputs, const UploadRequest& request);
 
 /// By the name's ending: "text/plain; charset=utf-8" for logs.

@@ -20,6 +20,7 @@ constexpr std::string_view k_immutable = "public, max-age=31536000, immutable";
 // A distant store answers a small write after 20 to 100 ms whatever its size: with 32 on their way 2,000 take 2 to 6 s.
 constexpr std::uint64_t k_small_bytes = 1u << 20;
 constexpr unsigned k_small_for_one_large = 8;
+constexpr std::size_t k_conflicts_shown = 5;
 
 /// What became of one file.
 struct FileOutcome {
@@ -33,11 +34,32 @@ bool has_size(const Sizes& before, const std::string& key, std::uint64_t size) {
   return found != before.end() && found->second == size;
 }
 
-/// Whether a checksum file stands there with the archive's digest, in whatever spelling.
-Result<bool> says(store::ObjectReader& store, const std::string& sidecar, const OutputFile& file) {
+bool is_archive(const OutputFile& file) { return file.kind == FileKind::archive || file.kind == FileKind::tarball; }
+
+/// What the checksum file of an archive says, in whatever spelling; nullopt if it cannot be read as one.
+Result<std::optional<Sha256>> said_by(store::ObjectReader& store, const std::string& sidecar, const OutputFile& file) {
   TRY(auto text, store.get(sidecar, k_checksum_bytes_max));
-  auto digest = text ? parse_checksum(*text, file.name) : Result<Sha256>(Sha256());
-  return digest && *digest == *file.sha256;
+  auto digest = text ? parse_checksum(*text, file.name) : Result<Sha256>(fail(ErrorKind::not_found, "R001", sidecar));
+  return digest ? std::optional(*digest) : std::nullopt;
+}
+
+Result<bool> says(store::ObjectReader& store, const std::string& sidecar, const OutputFile& file) {
+  TRY(auto digest, said_by(store, sidecar, file));
+  return digest == *file.sha256;
+}
+
+/// How the archive that the run has differs from this one; empty: it does not, or nobody knows yet.
+Result<std::vector<std::string>> difference_of(const UploadPlace& place, const OutputFile& file, const Sizes& before) {
+  auto sidecar = file.key + std::string(k_checksum_suffix);
+  if (!before.contains(file.key)) return std::vector<std::string>();
+  if (before.contains(sidecar)) {
+    TRY(auto theirs, said_by(place.store, sidecar, file));
+    if (theirs && *theirs != *file.sha256)
+      return std::vector{file.name, "  there  sha256 " + theirs->hex(), "  ours   sha256 " + file.sha256->hex()};
+  }
+  if (has_size(before, file.key, file.content.size())) return std::vector<std::string>();
+  return std::vector{file.name, fmt::format("  there  {} bytes", before.at(file.key)),
+                     fmt::format("  ours   {} bytes", file.content.size())};
 }
 
 /// A mismatch is a warning if the build failed: the archive was still being written when the build ended.
@@ -101,15 +123,37 @@ UploadedFiles collected(const Outputs& outputs, std::vector<FileOutcome> outcome
 
 } // namespace
 
+Result<void> check_archives(const UploadPlace& place, const Outputs& outputs, const Sizes& before, unsigned at_once) {
+  std::vector<std::vector<std::string>> differences(outputs.files.size()); // each is written by one task
+  TRY_DO(parallel_for(outputs.files.size(), std::max(at_once, 1u) * k_small_for_one_large,
+                      [&](std::size_t i) -> Result<void> {
+                        if (!is_archive(outputs.files[i])) return {};
+                        TRY(differences[i], difference_of(place, outputs.files[i], before));
+                        return {};
+                      }));
+  std::erase_if(differences, [](const auto& lines) { return lines.empty(); });
+  if (differences.empty()) return {};
+  auto run = place.prefix.substr(0, place.prefix.find_last_not_of('/') + 1);
+  auto error = Error::of(ErrorKind::already_exists, "R009",
+                         fmt::format("run {} has {} already, with other bytes", run,
+                                     differences.size() == 1 ? differences[0][0]
+                                                             : fmt::format("{} of these archives", differences.size())))
+                   .with_hint("nothing was changed, and the run stays as it is: give this build a --run-id of its own, "
+                              "or send only what may be replaced: --no-artifacts");
+  for (std::size_t i = 0; i < std::min(differences.size(), k_conflicts_shown); ++i)
+    error.details.insert(error.details.end(), differences[i].begin(), differences[i].end());
+  return fail(std::move(error));
+}
+
 Result<UploadedFiles> upload_files(const UploadPlace& place, const Outputs& outputs, const UploadRequest& request,
                                    const Sizes& before) {
   std::vector<FileOutcome> outcomes(outputs.files.size()); // each is written by one task
   auto one = [&](std::size_t i) -> Result<void> {
     TRY_DO(sys::check_interrupted());
     const auto& file = outputs.files[i];
-    bool archive = file.kind == FileKind::archive || file.kind == FileKind::tarball;
     TRY(outcomes[i],
-        archive ? put_archive(place.store, file, request.build_failed, before) : put_text(place.store, file, before),
+        is_archive(file) ? put_archive(place.store, file, request.build_failed, before)
+                         : put_text(place.store, file, before),
         "while uploading " + file.name);
     if (request.on_bytes) request.on_bytes(file.content.size());
     return {};

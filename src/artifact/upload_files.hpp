@@ -29,6 +29,10 @@ struct UploadedFiles {
   std::uint64_t writes = 0;    ///< objects
 };
 
+/// Fails with already_exists R009 if the run has an archive or tarball of this name with other bytes: asked before the
+/// first write, so that the run stays what it is. One read for each archive that the run has.
+Result<void> check_archives(const UploadPlace& place, const Outputs& outputs, const Sizes& before, unsigned at_once);
+
 /// Puts every file in its place, several at a time. `before`: what stood below the prefix. Errors as upload_outputs().
 Result<UploadedFiles> upload_files(const UploadPlace& place, const Outputs& outputs, const UploadRequest& request,
                                    const Sizes& before);

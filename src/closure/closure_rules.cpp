@@ -302,6 +302,30 @@ Result<Installable> find_unmet(const std::vector<Package>& set, const ClosureQue
   return std::move(told.installable);
 }
 
+std::vector<std::string> extras_of(const std::vector<Package>& set, const std::string& project) {
+  std::set<std::string> extras;
+  for (const auto& package : set)
+    if (package.project == project) extras.insert(package.extras.begin(), package.extras.end());
+  return {extras.begin(), extras.end()};
+}
+
+namespace {
+/// A source distribution may add extras when it is built; what these would need is not known, so nobody can lock it.
+Result<std::vector<UnknownExtra>> unknown_extras(Shelf& shelf, const std::vector<dist::Requirement>& wanted,
+                                                 const Answer& answer) {
+  std::vector<UnknownExtra> unknown;
+  for (const auto& requirement : wanted) {
+    auto chosen = answer.chosen.find(requirement.project.str());
+    if (chosen == answer.chosen.end()) continue; // its marker leaves it out, or it is assumed
+    TRY(const auto* needs, shelf.needs(*chosen->second));
+    for (const auto& extra : requirement.extras)
+      if (!std::ranges::binary_search(needs->extras, extra))
+        unknown.push_back({chosen->first, chosen->second->version.str(), extra, needs->extras});
+  }
+  return unknown;
+}
+} // namespace
+
 Result<Chosen> choose_versions(const std::vector<Package>& set, const std::vector<dist::Requirement>& wanted,
                                const ClosureQuestion& question) {
   Shelf shelf({set, question.beside, question.base}, question.targets.front());
@@ -326,6 +350,7 @@ Result<Chosen> choose_versions(const std::vector<Package>& set, const std::vecto
     for (const auto* package : edition->packages) version.files.push_back(package->file);
     version.upstream = edition->upstream;
   }
+  TRY(chosen.unknown_extras, unknown_extras(shelf, wanted, answer));
   return chosen;
 }
 

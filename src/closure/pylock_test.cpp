@@ -48,6 +48,21 @@ TEST(Choose, TakesTheNewestThatFitsAndWhatItNeeds) {
   EXPECT_THAT(choose(set, "a", "windows").projects.at("b").files, ElementsAre("b-2.0-cp312-cp312-win_amd64.whl"));
 }
 
+// Installers ignore such an extra; whoever makes a lock is told which there are.
+TEST(Choose, SaysWhichExtrasTheChosenVersionLacks) {
+  std::vector<Package> set{package("a-1.0-py3-none-any.whl", {}, {"old"}),
+                           package("a-2.0-py3-none-any.whl", {"b; extra == 'more'", "b[never]"}, {"more", "other"}),
+                           package("b-1.0-py3-none-any.whl")};
+  EXPECT_THAT(choose(set, "a[more,other]").unknown_extras, IsEmpty()) << "b[never] is not what the caller asked for";
+  auto chosen = choose(set, "a[more,old]");
+  ASSERT_THAT(chosen.unknown_extras, SizeIs(1));
+  const auto& unknown = chosen.unknown_extras[0];
+  EXPECT_EQ(unknown.project + " " + unknown.version + " " + unknown.extra, "a 2.0 old");
+  EXPECT_THAT(unknown.known, ElementsAre("more", "other"));
+  EXPECT_THAT(choose(set, "a[old]<2").unknown_extras, IsEmpty());
+  EXPECT_THAT(extras_of(set, "a"), ElementsAre("more", "old", "other"));
+}
+
 TEST(Choose, AGapChoosesNothing) {
   auto chosen = choose({package("a-1.0-py3-none-any.whl", {"b==3"}), package("b-1.0-py3-none-any.whl")}, "a");
   EXPECT_THAT(chosen.projects, IsEmpty());

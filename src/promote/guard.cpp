@@ -162,23 +162,28 @@ Result<Keep> parse_keep(std::string_view text, std::int64_t now_us) {
   };
   if (auto views = text::parse_u64(text)) {
     if (*views < 2) return bad("a rollback needs the view before the last move");
-    return Keep{*views, 0};
+    return LastViews{*views};
   }
   auto age = gate::parse_age(text);
-  if (!age) return bad("it is neither a number nor an age");
-  return Keep{0, now_us - *age};
+  if (!age)
+    return bad(text.starts_with('0') && text.find_first_not_of('0') == text.size() - 1
+                   ? "an age of zero keeps nothing"
+                   : "it is neither a number nor an age");
+  return ViewsSince{sys::Timestamp::from_us(now_us - *age)};
 }
 
 namespace {
 /// The first generation that is kept: of the newest views, or of what was shown at that time and later.
 std::uint64_t kept_from(const std::vector<registry::Stored<registry::LedgerRecord>>& newest_first, const Keep& keep) {
+  const auto* last = std::get_if<LastViews>(&keep);
+  const auto* since = std::get_if<ViewsSince>(&keep);
   std::set<registry::ViewDigest> views;
   std::uint64_t from = 0;
   for (const auto& [digest, move] : newest_first) {
     views.insert(move.to_view);
-    if (keep.views != 0 && views.size() > keep.views) break;
+    if (last && views.size() > last->count) break;
     from = move.generation;
-    if (keep.views == 0 && move.when.us() <= keep.since_us) break;
+    if (since && move.when.us() <= since->time.us()) break;
   }
   return from > 1 ? from : 0;
 }

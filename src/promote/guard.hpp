@@ -6,6 +6,7 @@
 #include "publish/move.hpp"
 #include "sys/timestamp.hpp"
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace quarry::promote {
@@ -41,12 +42,14 @@ struct Unblocked {
 Result<Unblocked> unblock(store::ObjectStore& store, const std::string& channel, const std::vector<std::string>& what,
                           const Author& author);
 
-/// How much of a channel's history is kept: so many of the views that it showed last, or those that it showed since
-/// then.
-struct Keep {
-  std::uint64_t views = 0;
-  std::int64_t since_us = 0;
+struct LastViews {
+  std::uint64_t count;
 };
+struct ViewsSince {
+  sys::Timestamp time;
+};
+/// How much of a channel's history is kept: the views that it showed last, or those that it showed since a time.
+using Keep = std::variant<LastViews, ViewsSince>;
 /// "5" or "60d". invalid_argument O048, also for less than two views: a plain rollback needs the one before.
 Result<Keep> parse_keep(std::string_view text, std::int64_t now_us);
 struct Pruned {

@@ -83,6 +83,31 @@ TEST_F(Protection, PagesSayWhenThePolicyCannotBeRead) {
     EXPECT_NE(page(name).find("Unsigned: the policy of this channel lets results count"), std::string::npos) << name;
 }
 
+// A number or an age; nothing is not an amount to keep.
+TEST(HowMuchIsKept, IsANumberOfViewsOrAnAge) {
+  constexpr std::int64_t k_hour_us = 3'600'000'000, k_now_us = 1'000'000 * k_hour_us;
+  auto views = parse_keep("5", k_now_us);
+  ASSERT_TRUE(views && std::holds_alternative<LastViews>(*views));
+  EXPECT_EQ(std::get<LastViews>(*views).count, 5u);
+  auto since = parse_keep("36h", k_now_us);
+  ASSERT_TRUE(since && std::holds_alternative<ViewsSince>(*since));
+  EXPECT_EQ(std::get<ViewsSince>(*since).time.us(), k_now_us - 36 * k_hour_us);
+  struct Row {
+    const char* text;
+    const char* why;
+  };
+  for (const auto& row : {Row{"0d", "an age of zero keeps nothing"}, Row{"00h", "an age of zero keeps nothing"},
+                          Row{"0", "a rollback needs the view before the last move"},
+                          Row{"1", "a rollback needs the view before the last move"},
+                          Row{"", "neither a number nor an age"}, Row{"-1", "neither a number nor an age"},
+                          Row{"d", "neither a number nor an age"}, Row{"5 d", "neither a number nor an age"}}) {
+    auto bad = parse_keep(row.text, k_now_us);
+    ASSERT_FALSE(bad) << row.text;
+    EXPECT_EQ(bad.error().code, "O048");
+    EXPECT_NE(bad.error().message.find(row.why), std::string::npos) << bad.error().message;
+  }
+}
+
 // Signers of moves are asked for by the policy that protects a channel, and by no other.
 TEST(SignaturesNotAskedFor, AreTold) {
   auto key = Ed25519PrivateKey::create()->public_key().base64();

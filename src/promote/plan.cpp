@@ -308,6 +308,13 @@ Result<View> view_of(ObjectReader& store, const std::optional<registry::Channel>
   return registry::load_view_for(store, channel->record.view, source);
 }
 
+std::shared_ptr<const pages::KnownViews> known_views(View before, const View& after) {
+  pages::KnownViews known;
+  known.add(std::move(before));
+  known.add(after);
+  return std::make_shared<const pages::KnownViews>(std::move(known));
+}
+
 } // namespace
 
 Result<Plan> plan_promotion(ObjectReader& store, const Request& request) {
@@ -350,7 +357,7 @@ Result<Plan> plan_promotion_at(ObjectReader& store, const Request& request, std:
   if (!plan.held) TRY_DO(check_bytes(store, request, plan));
   if (!plan.held && request.pin_from) TRY_DO(pin_what_expires(*request.pin_from, plan));
   TRY(plan.view, registry::extend_view(base, plan.sets));
-  plan.known->add(std::move(base));
+  plan.known = known_views(std::move(base), plan.view);
   if (!plan.held) note_empty_extras(closed, plan.view);
   plan.digest = digest_of(plan);
   return plan;

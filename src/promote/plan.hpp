@@ -90,7 +90,8 @@ struct Plan {
   /// removed. Unset: the guard stays.
   std::optional<registry::Guard> guard = {};
   std::size_t blocks = 0, unblocks = 0; ///< files that `guard` adds and removes
-  std::shared_ptr<pages::KnownViews> known = std::make_shared<pages::KnownViews>(); ///< read for the plan
+  /// What planning has read and made, so that writing the pages does not read it again. Copies of the plan share it.
+  std::shared_ptr<const pages::KnownViews> known = std::make_shared<const pages::KnownViews>();
   registry::PlanDigest digest; ///< holds no time and no name of a person: equal as long as nothing moved
 
   bool moves() const { return !held && (!expected || view.digest != expected->record.view); }

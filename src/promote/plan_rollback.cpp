@@ -214,8 +214,10 @@ Result<Plan> plan_rollback(ObjectReader& store, LastMove state, std::optional<st
   TRY_DO(check_presence(store, wanted));
   TRY_DO(refuse_unjudged(store, now, view, difference.comes_back));
   guard_what_left(difference, plan);
-  plan.known->add({view, plan.view.record, std::move(difference.then)});
-  plan.known->add({now.view, std::move(shown), std::move(difference.now)});
+  pages::KnownViews known;
+  known.add({view, plan.view.record, std::move(difference.then)});
+  known.add({now.view, std::move(shown), std::move(difference.now)});
+  plan.known = std::make_shared<const pages::KnownViews>(std::move(known));
   plan.digest = digest_of(plan);
   return plan;
 }

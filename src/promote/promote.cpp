@@ -140,7 +140,6 @@ Result<void> execute(ObjectStore& store, const Options& options, Receipt& receip
   }
   // Also when nothing moves: an earlier run may have died before its pages were written.
   if (!moves && !plan.expected) return {};
-  if (moves) plan.known->add({plan.view.digest, plan.view.record, std::move(plan.view.shards)});
   return write_pages(store, plan.channel, *plan.known, receipt);
 }
 

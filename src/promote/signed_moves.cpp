@@ -109,10 +109,24 @@ std::string unsigned_text(const LedgerRecord& entry, const std::string& defect) 
   return fmt::format("{} of {}@{} {}", entry.action.text(), entry.channel, entry.generation, defect);
 }
 
-Finding unsigned_finding(const registry::Stored<LedgerRecord>& move, std::string message) {
-  return {"O044", Severity::error, registry::ledger_key(move.digest), std::move(message),
-          "find out who moved the channel; roll back to a generation whose moves are signed, or answer for it: `quarry "
-          "channel acknowledge`"};
+/// What makes a channel good after a move that lacks its signature.
+std::string answer_for(const LedgerRecord& entry) {
+  return fmt::format(
+      "find out who moved the channel; then whoever may sign `protect` answers for it: `quarry channel "
+      "acknowledge {0} {1} --reason TEXT --sign KEY`, or goes back: `quarry rollback {0} --to GENERATION "
+      "--reason TEXT --sign KEY`",
+      entry.channel, entry.generation);
+}
+
+/// What makes a record good that is not what the last move left. An acknowledgement does not.
+std::string bind_again(const std::string& channel) {
+  return fmt::format("somebody wrote to the store without Quarry: restore {} from a copy, or bind the policy again: "
+                     "`quarry channel protect {} --policy FILE --reason TEXT --sign KEY`",
+                     registry::channel_key(channel), channel);
+}
+
+Finding unsigned_finding(const registry::Stored<LedgerRecord>& move, std::string message, std::string fix) {
+  return {"O044", Severity::error, registry::ledger_key(move.digest), std::move(message), std::move(fix)};
 }
 
 } // namespace
@@ -129,10 +143,9 @@ Result<void> check_signer(ObjectReader& store, const std::optional<registry::Cha
   }
   if (!now.differs.empty() && move.action != Action::protect) // which makes them agree again
     return fail(ErrorKind::corrupt, "O044", now.differs,
-                fmt::format("nothing was changed; somebody wrote to the store without Quarry: `quarry channel verify "
-                            "{}` looks at every move. Restore {} from a copy, or look at what it blocks and bind its "
-                            "policy again: `quarry channel protect`",
-                            move.channel, registry::channel_key(move.channel)));
+                fmt::format("nothing was changed; `quarry channel verify {}` looks at every move, `quarry channel show "
+                            "{}` at what is blocked; {}",
+                            move.channel, move.channel, bind_again(move.channel)));
   Policies policies(store);
   TRY(const auto* bound, policies.find(now.policy), "which protects channel " + move.channel);
   const auto* policy = demanding(bound, move.binds);
@@ -206,14 +219,17 @@ public:
     if (policy) {
       TRY(by, signer_of_move(store_, *policy, move.digest, entry));
     }
-    if (!by.defect.empty()) findings_.push_back(unsigned_finding(move, unsigned_text(entry, by.defect)));
+    if (!by.defect.empty())
+      findings_.push_back(unsigned_finding(move, unsigned_text(entry, by.defect), answer_for(entry)));
     found.by = by.name;
     if (entry.action == Action::acknowledge && by.defect.empty()) TRY_DO(note_acknowledgement(move));
     if (binds(entry)) TRY_DO(bind(move, by.defect.empty()));
     if (entry.guard && entry.guard->policy != bound_)
       findings_.push_back(unsigned_finding(
-          move, unsigned_text(entry, fmt::format("says that {} protected the channel, and the moves before bound {}",
-                                                 named(entry.guard->policy), named(bound_)))));
+          move,
+          unsigned_text(entry, fmt::format("says that {} protected the channel, and the moves before bound {}",
+                                           named(entry.guard->policy), named(bound_))),
+          answer_for(entry)));
     return found;
   }
 
@@ -282,7 +298,8 @@ Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelR
   }
   walk.finish(verified);
   TRY(auto now, bound_by_moves(store, channel));
-  if (!now.differs.empty()) verified.findings.push_back(unsigned_finding(chain.front(), now.differs));
+  if (!now.differs.empty())
+    verified.findings.push_back(unsigned_finding(chain.front(), now.differs, bind_again(channel.name)));
   return verified;
 }
 
@@ -298,15 +315,15 @@ Result<SignedMove> verify_last_move(ObjectReader& store, const registry::Channel
     return fail(ErrorKind::corrupt, "O044",
                 fmt::format("channel {}@{} is not what its last move made: {} of {}@{}", channel.name,
                             channel.generation, entry.action.text(), entry.channel, entry.generation),
-                "somebody changed the store by hand: `quarry channel verify` looks at every move");
+                fmt::format("nothing was installed; `quarry channel verify {}` looks at every move; {}", channel.name,
+                            bind_again(channel.name)));
   Policies policies(store);
   TRY(const auto* policy, policies.of_move(bound, entry), "while reading the last move of channel " + channel.name);
   if (!policy) return found;
   TRY(auto by, signer_of_move(store, *policy, channel.ledger, entry));
   if (!by.defect.empty())
-    return fail(
-        ErrorKind::corrupt, "O044", unsigned_text(entry, by.defect),
-        "nothing was installed; find out who moved the channel: `quarry channel log` and `quarry channel verify`");
+    return fail(ErrorKind::corrupt, "O044", unsigned_text(entry, by.defect),
+                "nothing was installed; " + answer_for(entry));
   found.by = std::move(by.name);
   return found;
 }

@@ -138,9 +138,9 @@ TEST_F(SignedMoves, EachMoveNeedsWhoMayMakeIt) {
   ASSERT_TRUE(yank) << render(yank.error());
   EXPECT_EQ(code(withdraw(*store_, *yank, author({}))), "O041");
   EXPECT_TRUE(withdraw(*store_, *yank, author(keys_.oncall)));
-  EXPECT_EQ(code(prune(*store_, "stable", {2, 0}, author(keys_.oncall), false)), "O041");
-  EXPECT_TRUE(prune(*store_, "stable", {2, 0}, author({}), true)) << "a dry run moves nothing";
-  EXPECT_TRUE(prune(*store_, "stable", {2, 0}, author(keys_.lead), false));
+  EXPECT_EQ(code(prune(*store_, "stable", LastViews{2}, author(keys_.oncall), false)), "O041");
+  EXPECT_TRUE(prune(*store_, "stable", LastViews{2}, author({}), true)) << "a dry run moves nothing";
+  EXPECT_TRUE(prune(*store_, "stable", LastViews{2}, author(keys_.lead), false));
   EXPECT_EQ(code(unprotect(*store_, "stable", author(keys_.oncall))), "O041");
   EXPECT_EQ(code(promote::protect(*store_, "stable", policy_with(""), author({}))), "O041") << "the old law judges";
   auto moves = verify_moves(*store_, channel());

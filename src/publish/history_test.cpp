@@ -77,6 +77,29 @@ protected:
   std::vector<Distributed> sets_;
 };
 
+// The sets of a directory may leave it; what was taken over stays, with pages that say what it is.
+TEST_F(UntestedHistory, ADirectoryWithNothingElseHasPages) {
+  registry::HistoryFile file;
+  const auto old = wheel_bytes("0.9");
+  file.filename = "demo-0.9-py3-none-any.whl", file.project = "demo", file.version = "0.9", file.size = old.size();
+  file.sha256 = sha256(old), file.digest_from = registry::digest_source::k_read;
+  file.upload_time = "2026-11-20T10:00:00.000000Z", file.key = k_dir + "/" + file.filename;
+  put(file.filename, old);
+  EXPECT_EQ(pages::project_directory(*target_, k_dir)->pages_written, 0u) << "a file alone is nothing of ours";
+  EXPECT_FALSE(*target_->head(k_dir + "/index.html"));
+  ASSERT_TRUE(registry::put_history(*target_, {k_dir, {file}, k_now, "tester", "taken over", "quarry"}));
+  auto written = pages::project_directory(*target_, k_dir);
+  ASSERT_TRUE(written) << render(written.error());
+  EXPECT_GT(written->pages_written, 0u);
+  EXPECT_EQ(testing::broken_links(testing::snapshot(*target_)), "");
+  EXPECT_THAT(**target_->get(k_dir + "/index.html", 1 << 20), HasSubstr("1 file of untested history"));
+  auto project = page("simple/demo/index.html");
+  ASSERT_EQ(project.files.size(), 1u);
+  EXPECT_EQ(project.files[0].filename, file.filename);
+  EXPECT_EQ(project.files[0].sha256(), sha256(old));
+  EXPECT_EQ(pages::project_directory(*target_, k_dir)->pages_written, 0u) << "and they are right already";
+}
+
 TEST_F(UntestedHistory, WhatIsSoundIsTakenOverAndListedBesideOurs) {
   const auto old = wheel_bytes("0.9");
   put("demo-0.9-py3-none-any.whl", old);

@@ -2,6 +2,7 @@
 
 #include "base/codes.hpp"
 #include "s3/replies.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <random>
 
@@ -40,6 +41,20 @@ bool is_mute(const Call& call, const Refusal& refusal) {
   return call.method == "HEAD" && !call.key.empty() && refusal.code.empty() && told_by_code;
 }
 
+/// Of the object, or of the prefix of a listing: "s3://builds/ci/sets/". A caller may use several buckets, so "no
+/// credentials" alone does not say which one needs them.
+std::string locator_of(const Call& call, const std::string& bucket) {
+  auto prefix =
+      std::find_if(call.query.begin(), call.query.end(), [](const auto& each) { return each.first == "prefix"; });
+  const std::string path = prefix == call.query.end() ? call.key.text() : prefix->second;
+  return fmt::format("s3://{}{}{}", bucket, path.empty() ? "" : "/", path);
+}
+
+Error in_place(Error error, const Call& call, const std::string& bucket) {
+  if (error.is(codes::no_credentials)) error.message = "no credentials were found for " + locator_of(call, bucket);
+  return error;
+}
+
 } // namespace
 
 Bucket::Bucket(Location location, std::shared_ptr<net::Transport> transport,
@@ -60,8 +75,10 @@ bool Bucket::unsigned_body_is_safe() const {
 }
 
 Result<net::Request> Bucket::request_of(const Call& call, Credentials& used) {
-  TRY(used, credentials_->get());
   auto place = location();
+  auto found = credentials_->get();
+  if (!found) return fail(in_place(std::move(found).error(), call, place.bucket));
+  used = std::move(*found);
   net::Request request;
   request.method = call.method;
   request.url = url_of(place, call.key);

@@ -182,11 +182,8 @@ PutOutcome complete(const PartUpload& upload, const BegunUpload& begun, const Se
   auto done = upload.tools.bucket.call(call);
   if (!done) return completed_otherwise(upload, begun, journal, std::move(done.error()), sent.sha256);
   auto etag = etag_of({done->response.body, "the end of an upload"}, "CompleteMultipartUploadResult");
-  if (!etag) { // the object may have been made all the same
-    auto refusal = refused(std::move(etag).error());
-    refusal.ambiguous = true;
-    return settled(upload.tools, upload.request, begun.marked, std::move(refusal), sent.sha256);
-  }
+  if (!etag) // the object may have been made all the same
+    return completed_otherwise(upload, begun, journal, refused(std::move(etag).error()), sent.sha256);
   if (journal) journal->remove();
   return PutDone{unquoted(*etag), upload.request.content.size(), sent.sha256, begun.marked.lineage};
 }

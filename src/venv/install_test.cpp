@@ -504,41 +504,57 @@ INSTANTIATE_TEST_SUITE_P(
 /// sibling's file.
 class Expanded : public ::testing::Test {
 protected:
+  /// The development files of one recipe.
+  struct Devel {
+    std::string project, module, into;
+    std::string header; ///< of include/hip.h
+  };
+
   Expanded() : site_(scratch_.at("env/lib/python3.11/site-packages")) {
     environment_ = {scratch_.at("env"), scratch_.at("env/bin/python"), "3.11.7", site_};
-    auto core = pack("rocm-sdk-core", {{"rocm_sdk_core/__init__.py", content::Rope::literal(""), false},
-                                       {"_rocm_sdk_core/bin/hipcc", content::Rope::literal("hipcc"), true}});
-    auto devel = pack("rocm-sdk-devel", {{"rocm_sdk_devel/__init__.py", content::Rope::literal(""), false},
-                                         {"rocm_sdk_devel/_devel.tar", content::Rope::literal(payload()), false}});
     source_.sealed = true;
-    for (const auto* built : {&core, &devel}) {
-      registry::FileRecord file;
-      file.filename = built->file_name;
-      file.project = built == &core ? "rocm-sdk-core" : "rocm-sdk-devel";
-      file.version = "1.0";
-      file.size = built->size;
-      file.sha256 = built->sha256;
-      source_.files.push_back({file, built->path, {}});
-      must(sys::make_directories(site_));
-      testing::copy_tree(must(wheel::unpack(built->path, scratch_.at(file.project))) + "/.", site_);
-    }
+    add("rocm-sdk-core", pack("rocm-sdk-core", {{"rocm_sdk_core/__init__.py", content::Rope::literal(""), false},
+                                                {"_rocm_sdk_core/bin/hipcc", content::Rope::literal("hipcc"), true}}));
+    add(sdk_);
   }
 
-  void expand() {
-    for (const char* directory : {"_rocm_sdk_devel/include", "_rocm_sdk_devel/bin"})
-      must(sys::make_directories(in_site(directory)));
-    must(sys::write_file(in_site("_rocm_sdk_devel/include/hip.h"), "#pragma once\n"));
+  void add(const std::string& project, const wheel::Built& built) {
+    registry::FileRecord file;
+    file.filename = built.file_name;
+    file.project = project;
+    file.version = "1.0";
+    file.size = built.size;
+    file.sha256 = built.sha256;
+    source_.files.push_back({file, built.path, {}});
+    must(sys::make_directories(site_));
+    testing::copy_tree(must(wheel::unpack(built.path, scratch_.at(file.project))) + "/.", site_);
+  }
+  /// The SDK's own needs no unpacking.json: it is known by its name.
+  void add(const Devel& devel) {
+    std::vector<wheel::Member> said;
+    if (devel.project != sdk_.project)
+      said.push_back({std::string(dist::k_unpacking_file),
+                      content::Rope::literal(dist::render({devel.module + "/_devel.tar", devel.into, {}})), false});
+    add(devel.project, pack(devel.project,
+                            {{devel.module + "/__init__.py", content::Rope::literal(""), false},
+                             {devel.module + "/_devel.tar", content::Rope::literal(payload(devel)), false}},
+                            std::move(said)));
+  }
+
+  void expand() { expand(sdk_); }
+  void expand(const Devel& devel) {
+    for (const char* directory : {"/include", "/bin"}) must(sys::make_directories(in_site(devel.into + directory)));
+    must(sys::write_file(in_site(devel.into + "/include/hip.h"), devel.header));
     auto tree = must(sys::Beneath::open(site_));
-    must(tree.symlink("_rocm_sdk_devel/include/hip2.h", "hip.h"));
-    must(tree.hardlink("_rocm_sdk_core/bin/hipcc", "_rocm_sdk_devel/bin/hipcc"));
-    must(sys::remove_file(in_site("rocm_sdk_devel/_devel.tar")));
-    auto record = in_site("rocm_sdk_devel-1.0.dist-info/RECORD");
+    must(tree.symlink(devel.into + "/include/hip2.h", "hip.h"));
+    must(tree.hardlink("_rocm_sdk_core/bin/hipcc", devel.into + "/bin/hipcc"));
+    must(sys::remove_file(in_site(devel.module + "/_devel.tar")));
+    auto record = in_site(devel.module + "-1.0.dist-info/RECORD");
     std::string rows;
     for (const auto& line : text::lines(must(sys::read_file(record))))
-      if (!line.starts_with("rocm_sdk_devel/_devel.tar,")) rows += line + "\n";
-    must(sys::write_file(
-        record,
-        rows + "_rocm_sdk_devel/include/hip.h,,\n_rocm_sdk_devel/include/hip2.h,,\n_rocm_sdk_devel/bin/hipcc,,\n"));
+      if (!line.starts_with(devel.module + "/_devel.tar,")) rows += line + "\n";
+    for (const char* file : {"/include/hip.h", "/include/hip2.h", "/bin/hipcc"}) rows += devel.into + file + ",,\n";
+    must(sys::write_file(record, rows));
   }
   std::string in_site(const std::string& name) const { return path::join(site_, name); }
   void replace(const std::string& name, const std::string& text) {
@@ -546,24 +562,26 @@ protected:
     must(sys::write_file(in_site(name), text));
   }
 
-  wheel::Built pack(const std::string& project, std::vector<wheel::Member> members) {
+  wheel::Built pack(const std::string& project, std::vector<wheel::Member> members,
+                    std::vector<wheel::Member> dist_info = {}) {
     wheel::WheelSpec spec;
     spec.metadata.name = project;
     spec.metadata.version = "1.0";
     spec.members = std::move(members);
+    spec.dist_info = std::move(dist_info);
     return must(wheel::pack(spec, scratch_.path, {}));
   }
 
-  std::string payload() {
+  static std::string payload(const Devel& devel) {
     std::string bytes;
     tar::Writer tar([&](std::span<const std::byte> chunk) -> Result<void> {
       bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
       return {};
     });
-    must(tar.directory("_rocm_sdk_devel"));
-    must(tar.file("_rocm_sdk_devel/include/hip.h", content::Rope::literal("#pragma once\n"), false));
-    must(tar.symlink("_rocm_sdk_devel/include/hip2.h", "hip.h"));
-    must(tar.symlink("_rocm_sdk_devel/bin/hipcc", "../../_rocm_sdk_core/bin/hipcc"));
+    must(tar.directory(devel.into));
+    must(tar.file(devel.into + "/include/hip.h", content::Rope::literal(devel.header), false));
+    must(tar.symlink(devel.into + "/include/hip2.h", "hip.h"));
+    must(tar.symlink(devel.into + "/bin/hipcc", "../../_rocm_sdk_core/bin/hipcc"));
     must(tar.finish());
     return bytes;
   }
@@ -577,7 +595,35 @@ protected:
   std::string site_;
   Environment environment_;
   Source source_;
+  const Devel sdk_{"rocm-sdk-devel", "rocm_sdk_devel", "_rocm_sdk_devel", "#pragma once\n"};
 };
+
+// Two recipes bring one devel package each; every unpacked file is compared with the payload of its own package.
+TEST_F(Expanded, DevelopmentFilesOfTwoRecipesAreProvenEachByItsOwnPackage) {
+  const Devel before{"acme-devel", "acme_devel", "_acme_devel", "// acme\n"};
+  const Devel after{"zeta-devel", "zeta_devel", "_zeta_devel", "// zeta\n"};
+  add(before);
+  add(after);
+  EXPECT_TRUE(prove()) << "nothing is unpacked yet";
+  expand();
+  EXPECT_TRUE(prove()) << "only one is";
+  expand(before);
+  expand(after);
+  auto proof = prove();
+  ASSERT_TRUE(proof) << render(proof.error());
+  EXPECT_EQ(proof->files.size(), 4u);
+  for (const auto* devel : {&before, &sdk_, &after}) {
+    replace(devel->into + "/include/hip.h", devel == &sdk_ ? before.header : sdk_.header); // another one's file
+    auto altered = prove();
+    ASSERT_FALSE(altered) << devel->project;
+    EXPECT_EQ(altered.error().code, "V031");
+    EXPECT_THAT(render(altered.error()), HasSubstr(devel->into + "/include/hip.h was altered"));
+    replace(devel->into + "/include/hip.h", devel->header);
+  }
+  // What a package that the source does not have has unpacked says nothing about the source.
+  std::erase_if(source_.files, [&](const Offered& offered) { return offered.file.project == after.project; });
+  EXPECT_TRUE(prove());
+}
 
 TEST_F(Expanded, DevelopmentFilesAreProvenBeforeAndAfter) {
   auto before = prove();

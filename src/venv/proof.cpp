@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace quarry::venv {
@@ -118,9 +119,9 @@ Result<Matched> match(const ProofInputs& inputs, const Distribution& distributio
 /// The distributions, sorted into those of the source and others.
 struct Inventory {
   Proof proof;
-  Comparison comparison;          ///< of all files of the source together
-  std::set<std::string> projects; ///< installed ones that the source has
-  std::string devel_wheel;
+  Comparison comparison;                           ///< of all files of the source together
+  std::set<std::string> projects;                  ///< installed ones that the source has
+  std::map<std::string, std::string> devel_wheels; ///< by project: each recipe has one of its own
 };
 
 void append(Inventory& inventory, Matched matched) {
@@ -129,8 +130,8 @@ void append(Inventory& inventory, Matched matched) {
   std::ranges::move(matched.comparison.defects, std::back_inserter(all.defects));
   for (auto& [path, digest] : matched.comparison.proven) all.proven[path] = digest;
   inventory.projects.insert(matched.file.project);
+  if (!matched.devel_wheel.empty()) inventory.devel_wheels[matched.file.project] = std::move(matched.devel_wheel);
   inventory.proof.files.push_back(std::move(matched.file));
-  if (!matched.devel_wheel.empty()) inventory.devel_wheel = std::move(matched.devel_wheel);
 }
 
 Result<Inventory> take_inventory(const ProofInputs& inputs, const std::vector<Distribution>& distributions,
@@ -161,8 +162,9 @@ Result<Defects> expansion_defects(const ProofInputs& inputs, const std::vector<D
     if (!is_expanded(distribution)) continue;
     DevelPayload payload; // device code is in no payload: it must be a file of its own package
     if (!distribution.unpacking->payload.empty()) {
-      if (inventory.devel_wheel.empty()) continue;
-      TRY(payload, read_devel_payload(inventory.devel_wheel));
+      auto wheel = inventory.devel_wheels.find(distribution.project);
+      if (wheel == inventory.devel_wheels.end()) continue; // it is not of the source
+      TRY(payload, read_devel_payload(wheel->second));
     }
     auto comparison = compare_with_payload(distribution, payload, inventory.comparison.proven, site_packages);
     std::ranges::move(comparison.defects, std::back_inserter(defects));

@@ -97,8 +97,24 @@ def test_a_kept_lock_keeps_its_files(store, next_packages, rules, tmp_path):
 def test_what_cannot_be_locked_is_told(store, tmp_path):
     done = refused("O301", 1, "lock", "no-such-project", "--from", "channel:staging", "--python", PYTHON, "--output", tmp_path / "p.toml", "--store", f"file:{store}")
     assert "no-such-project" in done.err and not (tmp_path / "p.toml").exists()
-    for until in ("yesterday", "2020-01-01"):
+    for until in ("yesterday", "2020-01-01", "0d", "0s", "31.12.2027"):
         refused("O303", 2, "lock", "--from", "channel:staging", "--keep", until, "--output", tmp_path / "p.toml", "--store", f"file:{store}")
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("rocm[nosuch]", "rocm 7.2.0 has no extra `nosuch`"),
+        ("rocm[libraries,nosuch]>=7", "rocm 7.2.0 has no extra `nosuch`"),
+        ("rocm[librarys]", "did you mean `libraries`?"),
+        ("rocm[]", "`rocm[]` names no extra"),
+        ("rocm[ ]>=7", "`rocm[ ]>=7` names no extra"),
+    ],
+)
+def test_an_extra_that_does_not_exist_is_refused_with_those_that_do(store, tmp_path, word, says):
+    done = refused("O305", 2, "lock", word, "--from", "channel:staging", "--python", PYTHON, "--output", tmp_path / "p.toml", "--store", f"file:{store}", "--keep", "30d")
+    assert says in done.err and "it has  devel" in done.err and "libraries" in done.err, done.err
+    assert not (tmp_path / "p.toml").exists() and not list(store.glob("locks/*"))
 
 
 # --- --on-move

@@ -201,6 +201,7 @@ def test_profiles_are_read_as_aws_does(packages, tmp_path):
         none = clean_environment(AWS_ENDPOINT_URL=server.endpoint, AWS_EC2_METADATA_DISABLED="true", HOME=str(tmp_path))
         done = quarry("set", "verify", "run:1", "--store", store.locator, environment=none)
         assert "[K011]" in done.err and "AWS_ACCESS_KEY_ID is not set" in done.err
+        assert f"no credentials were found for {store.locator}/" in done.err, done.err
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(packages, tmp_path):

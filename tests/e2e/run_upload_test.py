@@ -78,9 +78,13 @@ def test_logs_are_replaced_and_archives_are_not(build, tmp_path):
     small_artifacts.write(tmp_path / f"other/blas_lib_{FAMILY}/x/stage/lib", "other bytes")
     (tmp_path / f"other/blas_lib_{FAMILY}/artifact_manifest.txt").write_text("x/stage\n")
     good("artifact", "pack", tmp_path / "other", "--output-dir", build / "artifacts")
-    before = (store / f"42-linux/blas_lib_{FAMILY}.tar.zst").read_bytes()
-    refused("R009", 7, "run", "upload", build, *RUN, "--store", f"file:{store}")
-    assert (store / f"42-linux/blas_lib_{FAMILY}.tar.zst").read_bytes() == before
+    before = {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+    for more in ((), ("--ninja-logs",)):
+        told = refused("R009", 7, "run", "upload", build, *RUN, "--store", f"file:{store}", *more).err
+        assert f"run 42-linux has blas_lib_{FAMILY}.tar.zst already, with other bytes" in told and "there  sha256" in told and "--run-id" in told
+    assert {path: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before, "the run is complete, as it was"
+    good("artifact", "fetch", "--from", "run:42", "--store", f"file:{store}", "--output-dir", tmp_path / "out")
+    assert upload(build, store, "--no-artifacts").json["writes"] == 0, "what may be replaced is there already"
 
 
 def test_a_failed_build(build, tmp_path):

@@ -281,16 +281,41 @@ def test_a_move_by_hand_is_not_installed(store, keys, tmp_path):
     (store / "signatures" / digest / old.name).write_bytes(old.read_bytes())  # a statement about another move
     line.put("channels/stable.json", {**good_pointer, "generation": 3, "ledger": digest, "previous": good_pointer["view"]})
     install = ("venv", "install", tmp_path / "forged", "--from", "channel:stable", "--packages", "rocm", "--store", f"file:{store}")
-    assert "is not signed by tester" in refused("O044", 6, *install).err
+    told = refused("O044", 6, *install).err
+    assert "is not signed by tester" in told and "quarry channel acknowledge stable 3 --reason TEXT --sign KEY" in told
     assert not (tmp_path / "forged").exists()
     found = line("channel", "verify", "stable", code=6).json["findings"]
-    assert [one["code"] for one in found if one["code"] != "P094"] == ["O044"]
+    (unsigned,) = [one for one in found if one["code"] != "P094"]
+    assert unsigned["code"] == "O044" and "quarry channel acknowledge stable 3 --reason TEXT --sign KEY" in unsigned["fix"]
+    status = ("status", "stable", "--store", f"file:{store}")
+    shown = quarry(*status)
+    assert "\n  UNSIGNED  promote of stable@3 is not signed by tester\n" in shown.out, shown.out + shown.err
+    assert quarry(*status, "--json").json["channels"][0]["unsigned_moves"] == [unsigned]
     # A record that leaves the policy out is told from the moves that bound it.
     line.put("channels/stable.json", {k: v for k, v in {**good_pointer, "schema": "quarry.channel/1"}.items() if k != "policy"})
     found = line("channel", "verify", "stable", code=6).json["findings"]
-    assert "its moves bound" in found[0]["message"]
+    assert "its moves bound" in found[0]["message"] and "quarry channel protect stable --policy FILE --reason TEXT --sign KEY" in found[0]["fix"]
+    assert "\n  UNSIGNED  channel stable is bound to no policy, and its moves bound " in quarry(*status).out
     line.put("channels/stable.json", good_pointer)
     assert line("channel", "verify", "stable").json["findings"] == []
+    assert "UNSIGNED" not in quarry(*status).out
+
+
+def test_an_acknowledged_move_is_unsigned_no_more(store, keys, tmp_path):
+    """Two generations by hand before a policy asks for signatures are nobody's fault; one after it is answered for."""
+    release, _ = keys
+    line = Signed(store, tmp_path, [signer(release, "moves")], release["path"])
+    line("promote", "--from", "channel:staging", "--to", "stable", "--sign", release["path"])
+    pointer = json.loads((store / "channels/stable.json").read_text())
+    (envelope,) = (store / "signatures" / pointer["ledger"]).glob("*.json")
+    envelope.unlink()
+    status = ("status", "stable", "--store", f"file:{store}")
+    assert "\n  UNSIGNED  promote of stable@2 is not signed by tester\n" in quarry(*status).out
+    (found,) = line("channel", "verify", "stable", code=6).json["findings"]
+    words = found["fix"].split("`")[1].removeprefix("quarry ").replace("TEXT", "outage").replace("KEY", str(release["path"])).split()
+    assert words[:4] == ["channel", "acknowledge", "stable", "2"]
+    line(*words)  # the command of the hint does what it says
+    assert "UNSIGNED" not in quarry(*status).out and line("channel", "verify", "stable").json["findings"] == []
 
 
 def test_a_channel_may_want_signed_verdicts(store, keys, tmp_path):

@@ -52,6 +52,11 @@ def test_the_members_are_those_of_the_script(own_artifacts, tmp_path):
     assert "bin/hipblas-test" in listed(tmp_path / "out" / f"therock-dist-linux-{FAMILY}-tests-7.2.0.tar.gz")
 
 
+def test_a_tarball_of_tests_needs_tests(own_artifacts, tmp_path):
+    done = refused("A097", 3, *words(own_artifacts, tmp_path / "out", "--tests"))
+    assert f"has no `test` component for {FAMILY}" in done.err and not (tmp_path / "out").exists()
+
+
 def test_archives_and_any_number_of_workers_give_the_same_bytes(artifacts, archives, tmp_path):
     for number, given in enumerate((artifacts, archives)):
         for jobs in ("1", "4"):

@@ -83,7 +83,8 @@ class Fault:
     shifts Content-Range; `skew` believes another time; `moved:REGION` says where the bucket is; `stall:N` sends N bytes of
     the body and no more; `replaced` gives the object other bytes of the same length before it is read; `replace` gives the
     source of a copy other bytes before; `stuck` lists the first page whatever is asked for, and says that it deletes; `redirect:STATUS:URL` leads
-    away; `page:STATUS` answers as a captive portal does; `no-etag` does the work and leaves the ETag out; `no-length` the size of an object."""
+    away; `page:STATUS` answers as a captive portal does; `no-etag` does the work and leaves the ETag out; `no-length` the size;
+    `garbled` does the work and answers with XML that nobody can read."""
 
     action: str
     method: str = "*"
@@ -314,6 +315,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def xml(self, status: int, text: str):
+        text = text[: len(text) // 2] if self.action == "garbled" else text
         self.reply(status, {"Content-Type": "application/xml"}, ('<?xml version="1.0" encoding="UTF-8"?>\n' + text).encode())
 
     def refuse(self, refused: Refused):

@@ -48,11 +48,13 @@ Result<std::vector<std::string>> wanted_targets(const Context& context, const Ar
   return targets;
 }
 
+/// As releases have it: fftw3 is there for tests alone.
+bool is_for_tests(const artifact::Name& name) { return name.component == "test" || name.name == "fftw3"; }
+
 bool is_wanted(const artifact::Name& name, const std::vector<std::string>& targets, bool tests) {
   bool target = name.target == "generic" ||
                 std::find(targets.begin(), targets.end(), std::string(name.target_base())) != targets.end();
-  // As releases have it: fftw3 is there for tests alone.
-  return target && !name.whole_sdk() && (tests || (name.component != "test" && name.name != "fftw3"));
+  return target && !name.whole_sdk() && (tests || !is_for_tests(name));
 }
 
 Result<std::vector<artifact::Name>> names_to_pack(const Context& context, const Arguments& arguments,
@@ -64,6 +66,12 @@ Result<std::vector<artifact::Name>> names_to_pack(const Context& context, const 
   TRY(auto targets, wanted_targets(context, arguments, all, findings));
   std::copy_if(all.begin(), all.end(), std::back_inserter(wanted),
                [&](const auto& name) { return is_wanted(name, targets, arguments.has("--tests")); });
+  bool has_tests = std::any_of(wanted.begin(), wanted.end(), [](const auto& name) { return name.component == "test"; });
+  if (arguments.has("--tests") && !has_tests)
+    return fail(ErrorKind::not_found, "A097",
+                fmt::format("{} has no `test` component for {}", arguments.get("--from"), arguments.get("--family")),
+                "nothing was written; omit --tests, or build the artifacts with their tests: a tarball named `-tests` "
+                "would hold none");
   return wanted;
 }
 
@@ -191,7 +199,7 @@ Command artifact_tarball_command() {
                    {"quarry artifact tarball --from run:42 --store file:store --family gfx94X-dcgpu --version 7.2.0 "
                     "--output-dir out",
                     "of a run"}},
-      .exit_codes = {{3, "the source has no artifact for the family"},
+      .exit_codes = {{3, "the source has no artifact for the family, or with --tests no test component"},
                      {6, "an artifact is defective, or two bring one path"}},
       .schema = "quarry.artifact-tarball/1",
       .run = run_artifact_tarball};

@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
+#include "cli/suggest.hpp"
 #include "closure/choose.hpp"
 #include "closure/pylock.hpp"
 #include "closure/stored.hpp"
@@ -56,6 +57,34 @@ Result<Shelves> shelves_of(store::ObjectReader& store, const pages::PublicUrl& p
   return shelves;
 }
 
+std::string extras_text(const std::vector<std::string>& extras) {
+  return extras.empty() ? "it has none" : "it has  " + text::join(extras, ", ");
+}
+
+/// Installers ignore an extra that does not exist, and install less than was asked for. A lock is made once for many
+/// machines, so it refuses.
+Unexpected unknown_extra(const closure::UnknownExtra& unknown) {
+  auto near = did_you_mean(unknown.extra, unknown.known);
+  return fail(Error::of(ErrorKind::invalid_argument, "O305",
+                        fmt::format("{} {} has no extra `{}`", unknown.project, unknown.version, unknown.extra))
+                  .with_detail(extras_text(unknown.known))
+                  .with_hint(near.empty() ? "nothing was written; name one of these extras, or leave it out" : near));
+}
+
+/// `rocm[]` asks for no extra at all; a variable of a script was empty.
+Result<void> refuse_empty_extras(const std::string& word, const dist::Requirement& requirement,
+                                 const std::vector<closure::Package>& packages) {
+  auto open = word.find('[');
+  auto marker = std::min(word.find(';'), word.find('@'));
+  if (!requirement.extras.empty() || open == word.npos || open > marker) return {};
+  const auto& project = requirement.project.str();
+  return fail(Error::of(ErrorKind::invalid_argument, "O305", fmt::format("`{}` names no extra", word))
+                  .with_detail(extras_text(closure::extras_of(packages, project)))
+                  .with_hint(fmt::format("nothing was written; name an extra between the brackets, or write `{}`: is a "
+                                         "variable unset?",
+                                         project)));
+}
+
 /// What is locked: the words of the command line, or every project of the source.
 Result<std::vector<dist::Requirement>> wanted_of(const Arguments& arguments, const Shelves& shelves) {
   auto words = arguments.operands;
@@ -67,6 +96,7 @@ Result<std::vector<dist::Requirement>> wanted_of(const Arguments& arguments, con
   std::vector<dist::Requirement> wanted;
   for (const auto& word : words) {
     TRY(auto requirement, dist::Requirement::parse(word));
+    TRY_DO(refuse_empty_extras(word, requirement, shelves.packages));
     wanted.push_back(std::move(requirement));
   }
   return wanted;
@@ -159,7 +189,7 @@ private:
 
 Result<sys::Timestamp> time_to_keep(const Arguments& arguments, std::int64_t now_us) {
   auto said = arguments.get("--keep");
-  if (auto period = retain::parse_period(said)) return sys::Timestamp::from_us(now_us + *period);
+  if (auto period = retain::parse_period(said); period && *period > 0) return sys::Timestamp::from_us(now_us + *period);
   auto time = sys::Timestamp::parse(said);
   if (!time) time = sys::Timestamp::parse(said + "T00:00:00Z");
   if (time && time->us() > now_us) return *time;
@@ -209,6 +239,7 @@ Result<Made> make_lock(Context& context, const Arguments& arguments, store::Obje
     question.set_name = source.source;
     TRY(auto chosen, closure::choose_versions(shelves.packages, wanted, question));
     if (!chosen.gaps.empty()) return cannot_lock(chosen.gaps, target);
+    if (!chosen.unknown_extras.empty()) return unknown_extra(chosen.unknown_extras.front());
     TRY_DO(merge.add(chosen, target));
     made.lock.environments.push_back(closure::marker_of(target));
   }
@@ -302,6 +333,7 @@ std::vector<Command> lock_commands() {
                     {"quarry lock --from set:0e66efc9cb8b --keep 2027-06-30 --store s3://builds",
                      "and have it until the end of June"}},
        .exit_codes = {{1, "the packages cannot be installed together, or a digest is not known"},
+                      {2, "a package has no such extra, or --keep is not a time to come"},
                       {3, "the source does not exist, or is not sealed"}},
        .schema = "quarry.lock-made/1",
        .run = run_lock}};

@@ -1,14 +1,19 @@
 #include "cli/compat/release_copies.hpp"
 
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <atomic>
 #include <fmt/core.h>
+#include <map>
 
 namespace quarry::cli::compat {
 
 namespace {
+
+constexpr std::size_t k_parts_shown = 12; // a run has about ten
 
 /// Pages of deb and rpm repositories: they name the packages, so they are copied last.
 bool is_repository_page(const std::string& key) {
@@ -34,6 +39,39 @@ Result<store::Once> once_of(store::ObjectStore& source, const ReleaseCopy& copy)
   return once;
 }
 
+/// "logs/ (12 objects), python/ (3)": the first level of the run.
+std::string content_text(const std::vector<store::ObjectInfo>& listed, std::size_t prefix) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& object : listed) {
+    auto slash = object.key.find('/', prefix);
+    ++counts[slash == object.key.npos ? object.key.substr(prefix) : object.key.substr(prefix, slash + 1 - prefix)];
+  }
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts)
+    parts.push_back(name.ends_with('/') ? fmt::format("{} ({})", name, units::things(count, "object")) : name);
+  return parts.empty() ? "nothing" : text::first(parts, k_parts_shown);
+}
+
+/// Says what the run has instead, because a mistyped run has nothing at all.
+Error nothing_to_copy(store::ObjectStore& source, const std::string& run, const CopyRule& rule) {
+  auto listed = source.list(run + "/");
+  if (!listed) return std::move(listed).error();
+  const auto& all = *listed;
+  auto error = Error::of(ErrorKind::not_found, "C048",
+                         fmt::format("{} has nothing to publish below {}/{}/", source.describe(), run, rule.from))
+                   .with_detail(fmt::format("{} has  {}", run, content_text(all, run.size() + 1)));
+  if (all.empty())
+    error.hint = "correct --run-id or --platform; `quarry run list` lists the runs of the store";
+  else if (rule.from == "tarballs")
+    error.hint = fmt::format("nothing was copied; make the tarballs with `quarry artifact tarball` and send them with "
+                             "`quarry run upload DIR --run-id {} --platform {}`, then run the same command again",
+                             run.substr(0, run.rfind('-')), run.substr(run.rfind('-') + 1));
+  else
+    error.hint = "nothing was copied; wait for the job that makes them, or publish without native packages: "
+                 "--skip-native-packages";
+  return error;
+}
+
 } // namespace
 
 Result<std::vector<ReleaseCopy>> plan_copies(store::ObjectStore& source, const std::string& run,
@@ -46,11 +84,7 @@ Result<std::vector<ReleaseCopy>> plan_copies(store::ObjectStore& source, const s
     for (const auto& object : listed)
       if (object.key.ends_with(rule.suffix))
         copies.push_back({object.key, rule.to + "/" + object.key.substr(below.size()), object.size});
-    if (copies.size() == before)
-      return fail(
-          ErrorKind::not_found, "C048", fmt::format("{} has nothing to publish below {}", source.describe(), below),
-          rule.from == "tarballs" ? "`quarry artifact tarball` makes a run's tarballs, `quarry run upload` sends them"
-                                  : "publish without native packages with --skip-native-packages");
+    if (copies.size() == before) return fail(nothing_to_copy(source, run, rule));
   }
   std::stable_partition(copies.begin(), copies.end(), [](const auto& copy) { return !is_repository_page(copy.to); });
   return copies;

@@ -18,7 +18,7 @@ struct ReleaseCopy {
 };
 
 /// Lists what the rules mean, files before the pages of a package repository that name them. Fails with not_found
-/// C048 if a rule finds nothing. One listing for each rule.
+/// C048 if a rule finds nothing; the error says what the run has. One listing for each rule.
 Result<std::vector<ReleaseCopy>> plan_copies(store::ObjectStore& source, const std::string& run,
                                              const std::vector<CopyRule>& rules);
 /// Fails with already_exists (R009) if a name has other bytes in `target`; writes nothing. A head for each; of names

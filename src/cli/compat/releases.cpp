@@ -5,6 +5,7 @@
 #include "cli/compat/release_copies.hpp"
 #include "cli/compat/script.hpp"
 #include "cli/delivery.hpp"
+#include "cli/parse.hpp"
 #include "cli/records.hpp"
 #include "cli/scratch.hpp"
 #include "publish/resolve.hpp"
@@ -110,7 +111,10 @@ struct RocmRequest {
 
 Result<RocmRequest> rocm_request(const Arguments& arguments) {
   RocmRequest asked{arguments.get("--release-type"), arguments.get("--python-index"), arguments.get("--run-id")};
-  asked.split = text::lower(arguments.get("--kpack-split")) == "true";
+  auto split = text::lower(arguments.get("--kpack-split")); // scripts pass Python's True, too
+  TRY_DO(check_value({.name = "--kpack-split", .value = "BOOL", .help = "", .choices = {"true", "false"}}, split,
+                     "--kpack-split"));
+  asked.split = split == "true";
   asked.structured = arguments.has("--structured");
   asked.asan = arguments.get("--build-variant") == "asan";
   asked.native = arguments.get("--platform") == "linux" && !arguments.has("--skip-native-packages");
@@ -260,6 +264,14 @@ Result<Scratch> scratch_beside(const Context& context, const std::string& direct
   return Scratch::make(context);
 }
 
+std::string content_of_directory(const std::vector<sys::TreeEntry>& entries) {
+  constexpr std::size_t k_shown = 5;
+  std::vector<std::string> names;
+  for (const auto& entry : entries)
+    names.push_back(entry.type == sys::EntryType::directory ? entry.path + "/" : entry.path);
+  return names.empty() ? "nothing" : text::first(names, k_shown);
+}
+
 /// The wheels as a run in a store of its own, by hard links where the file system has them: nothing is written beside
 /// them, and gigabytes are not copied only to be sent.
 Result<Place> staged_run(const Context& context, const std::string& directory, const std::string& scratch) {
@@ -268,8 +280,9 @@ Result<Place> staged_run(const Context& context, const std::string& directory, c
   for (const auto& entry : entries)
     if (entry.type != sys::EntryType::directory && is_published(entry.path)) names.push_back(entry.path);
   if (std::none_of(names.begin(), names.end(), [](const auto& name) { return name.ends_with(".whl"); }))
-    return fail(ErrorKind::not_found, "C048", fmt::format("{} has no wheel", directory),
-                "name the directory that the build wrote its wheels to");
+    return fail(Error::of(ErrorKind::not_found, "C048", fmt::format("{} has no wheel", directory))
+                    .with_detail("it has  " + content_of_directory(entries))
+                    .with_hint("nothing was copied; name the directory that the build wrote its wheels to"));
   bool windows = std::any_of(names.begin(), names.end(), [](const auto& n) { return n.ends_with("win_amd64.whl"); });
   Place place;
   auto run = context.variable("GITHUB_RUN_ID");

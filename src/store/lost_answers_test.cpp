@@ -1,0 +1,136 @@
+// What the S3 store says of a write whose answer was lost or cannot be read, and of a look before a write that fails.
+#include "s3/copy.hpp"
+#include "store/testing/servers.hpp"
+#include "store/testing/temporary_directory.hpp"
+#include "sys/machine.hpp"
+#include "sys/tree.hpp"
+#include <gtest/gtest.h>
+
+namespace quarry::store {
+namespace {
+
+using content::Rope;
+
+constexpr std::uint64_t k_part_bytes = 64u << 10;
+
+class LostAnswers : public ::testing::Test {
+protected:
+  void SetUp() override { server_.control("DELETE"); }
+  void TearDown() override { server_.control("DELETE"); }
+  void arm(testing::Server& server, const std::string& fault) {
+    server.control("POST", R"({"faults":[)" + fault + "]}");
+  }
+  std::unique_ptr<ObjectStore> open(testing::Server& server) {
+    return testing::open_at(server, prefix_, testing::tuning(k_part_bytes), {{"XDG_STATE_HOME", directory_.path()}});
+  }
+  static PutOptions once(const std::string& bytes) {
+    PutOptions options;
+    options.precondition = Precondition::if_absent();
+    options.sha256 = sha256(bytes);
+    return options;
+  }
+  bool is_journal_empty() const {
+    auto left = sys::list_directory(directory_.path() + "/quarry/uploads");
+    return !left || left->empty();
+  }
+
+  testing::TemporaryDirectory directory_;
+  testing::Server& server_ = testing::s3_double();
+  std::string prefix_ = "answers/" + sys::random_hex(6);
+  const std::string large_ = std::string(3 * k_part_bytes + 5, 'x');
+};
+
+// Nothing was written yet, so the outcome is known: the write did not happen.
+TEST_F(LostAnswers, ALookBeforeAWriteThatFailsIsNoUnknownOutcome) {
+  auto& server = testing::s3_double({"--without", "conditions"});
+  auto store = open(server);
+  ASSERT_FALSE(*store->conditional_writes());
+  ASSERT_TRUE(store->put("there", Rope::literal("old"), {}));
+  std::string etag;
+  ASSERT_TRUE(store->get("there", 10, &etag));
+  PutOptions match;
+  match.precondition = Precondition::if_match(etag);
+  for (const std::string action : {"before", "after", "status:500:InternalError", "status:502:BadGateway",
+                                   "status:504:GatewayTimeout", "status:503:SlowDown"}) {
+    server.control("DELETE");
+    arm(server, R"({"action":")" + action + R"(","method":"HEAD","times":1000})");
+    auto created = store->put("new", Rope::literal("new"), once("new"));
+    auto swapped = store->put("there", Rope::literal("new"), match);
+    auto in_parts = store->put("large", Rope::literal(large_), once(large_));
+    for (const auto* refused : {&created, &swapped, &in_parts}) {
+      ASSERT_FALSE(*refused) << action;
+      EXPECT_NE(refused->error().code, "R004") << action << "\n" << render(refused->error());
+      EXPECT_NE(refused->error().kind, ErrorKind::outcome_unknown) << action;
+    }
+    for (const auto& row : server.control("GET").at("ledger")) EXPECT_EQ(row[0], "HEAD") << action << " " << row.dump();
+  }
+  server.control("DELETE");
+  EXPECT_FALSE(*store->head("new"));
+  EXPECT_FALSE(*store->head("large"));
+  EXPECT_EQ(**store->get("there", 10), "old");
+}
+
+TEST_F(LostAnswers, AnUnreadableAnswerToTheEndOfAnUploadIsLookedUp) {
+  auto store = open(server_);
+  ASSERT_TRUE(*store->conditional_writes());
+  arm(server_, R"({"action":"garbled","method":"POST","query":"uploadId"})");
+  auto written = store->put("large", Rope::literal(large_), once(large_));
+  ASSERT_TRUE(written) << render(written.error());
+  EXPECT_EQ(written->size, large_.size());
+  EXPECT_EQ(written->etag, (*store->head("large"))->etag);
+  EXPECT_EQ(**store->get("large", 1u << 20), large_);
+  EXPECT_EQ(server_.control("GET").at("armed"), 0);
+  EXPECT_TRUE(is_journal_empty()) << "there is nothing to resume";
+  // Where the look fails, too, nobody knows; the next run finds the object.
+  arm(server_, R"({"action":"garbled","method":"POST","query":"uploadId"},)"
+               R"({"action":"status:503:SlowDown","method":"HEAD","times":1000})");
+  auto unknown = store->put("second", Rope::literal(large_), once(large_));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, "R004") << render(unknown.error());
+  server_.control("DELETE");
+  auto again = store->put("second", Rope::literal(large_), once(large_));
+  EXPECT_TRUE(again || again.error().code == "R002") << render(again.error());
+  EXPECT_EQ(**store->get("second", 1u << 20), large_);
+}
+
+// settled() finds the object; the size of a copy is that of its source, because no content was sent.
+TEST_F(LostAnswers, ACopyWhoseReplyWasLostHasItsSize) {
+  auto store = open(server_);
+  ASSERT_TRUE(store->put("from", Rope::literal(large_), once(large_)));
+  auto source = *store->head("from");
+  auto variables = server_.environment();
+  auto transport = net::make_client({});
+  s3::Bucket bucket(*s3::parse_location("s3://" + server_.bucket + "/" + prefix_, variables, {}), transport,
+                    s3::make_credential_cache(variables, {}, transport, testing::clock(), "us-east-1"),
+                    testing::clock());
+  s3::CapabilityCache capabilities(bucket, prefix_, testing::clock());
+  auto slabs = std::make_shared<s3::Slabs>(1u << 20);
+  const s3::JournalPlace journals;
+  auto copy_to = [&](const std::string& to, s3::Condition condition) {
+    s3::CopyRequest request;
+    request.from = s3::BucketKey(prefix_ + "/from");
+    request.from_etag = source->etag;
+    request.size = source->size;
+    request.to.key = s3::BucketKey(prefix_ + "/" + to);
+    request.to.condition = condition;
+    return s3::copy_object({bucket, capabilities, *slabs, journals, {}}, request);
+  };
+  ASSERT_TRUE(capabilities.get());
+  for (const std::string action : {"after", "garbled"})
+    for (auto condition : {s3::Condition::none, s3::Condition::absent}) {
+      bool in_parts = condition != s3::Condition::none;
+      auto to = action + (in_parts ? "-in-parts" : "");
+      server_.control("DELETE");
+      auto end = in_parts ? std::string(R"("method":"POST","query":"uploadId")") : std::string(R"("method":"PUT")");
+      arm(server_, R"({"action":")" + action + R"(",)" + end + "}");
+      auto copied = copy_to(to, condition);
+      ASSERT_TRUE(copied) << to << "\n" << render(copied.error().error);
+      EXPECT_EQ(copied->size, large_.size()) << to;
+      EXPECT_EQ(copied->etag, (*store->head(to))->etag) << to;
+      EXPECT_EQ(server_.control("GET").at("armed"), 0) << to;
+      EXPECT_EQ(**store->get(to, 1u << 20), large_);
+    }
+}
+
+} // namespace
+} // namespace quarry::store
