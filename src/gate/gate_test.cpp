@@ -1,5 +1,5 @@
-#include "gate/gate.hpp"
 #include "gate/family.hpp"
+#include "gate/gate.hpp"
 
 #include "gate/testing/policies.hpp"
 #include "gate/testing/stored.hpp"
