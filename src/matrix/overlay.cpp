@@ -25,25 +25,24 @@ Json whole_weights(Json labels) {
 }
 
 Literal literal_of(const Json& value) {
-  using Kind = Literal::Kind;
   Literal literal;
   if (value.is_string()) {
-    literal.kind = Kind::text;
+    literal.kind = Literal::Kind::text;
     literal.text = value.get<std::string>();
   } else if (value.is_boolean()) {
-    literal.kind = Kind::boolean;
+    literal.kind = Literal::Kind::boolean;
     literal.boolean = value.get<bool>();
   } else if (value.is_number_integer()) {
-    literal.kind = Kind::integer;
+    literal.kind = Literal::Kind::integer;
     literal.integer = value.get<std::int64_t>();
   } else if (value.is_number()) {
-    literal.kind = Kind::number;
+    literal.kind = Literal::Kind::number;
     literal.number = value.get<double>();
   } else if (value.is_array()) {
-    literal.kind = Kind::list;
+    literal.kind = Literal::Kind::list;
     for (const auto& one : whole_weights(value)) literal.items.push_back(literal_of(one));
   } else if (value.is_object()) {
-    literal.kind = Kind::dict;
+    literal.kind = Literal::Kind::dict;
     for (const auto& [key, inside] : value.items()) literal.members.push_back({key, literal_of(inside)});
   }
   return literal;
