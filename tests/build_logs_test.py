@@ -199,6 +199,70 @@ def test_the_first_failure_and_what_is_new_in_a_bad_log(logs, tmp_path):
     assert same.code == 0 and same.json["new_lines"] == 0
 
 
+GH = "{job}\t{step}\t2026-02-24T10:{minute:02}:00.0000000Z {text}\n"
+
+
+def gh_log() -> str:
+    lines = [("build", "UNKNOWN STEP", 0, "\ufeff-- Installing: /x"), ("build", "UNKNOWN STEP", 1, "a.c:1:2: warning: unused variable 'x' [-Wunused-variable]"), ("build", "UNKNOWN STEP", 10, "done")]
+    lines += [("test (py3.12)", "Compile", 0, "gcc -c a.c"), ("test (py3.12)", "Compile", 1, "a.c:3:1: error: expected ';'"), ("test (py3.12)", "Compile", 2, "make: *** [a.o] Error 1"), ("test (py3.12)", "Compile", 3, "##[error]Process completed with exit code 2.")]
+    return "".join(GH.format(job=job, step=step, minute=minute, text=text) for job, step, minute, text in lines)
+
+
+def test_the_log_that_gh_prints(tmp_path):
+    path = tmp_path / "gh.log"
+    path.write_text(gh_log())
+    document = quarry("log", "report", path, "--json", "--today", review.TODAY).json
+    assert [(log["variant"], log["lines"]) for log in document["logs"]] == [("build", 3), ("test (py3.12)", 4)]
+    build, test = document["logs"]
+    assert [(warning["kind"], warning["place"]) for warning in build["warnings"]] == [("-Wunused-variable", "a.c:1:2")]
+    assert build["failure"] is None and (test["failure"]["step"], test["failure"]["line"]) == ("Compile", 5)
+    assert [finding["place"] for finding in document["findings"]] == [f"{path}:5"]
+    times = read("time", "report", str(path))["logs"]
+    assert [(log["stamped"], log["total"]) for log in times] == [(True, 600), (True, 180)]
+    assert refused("X502", 2, "log", "diff", path, path)
+
+
+def test_a_log_from_a_pipe(tmp_path):
+    for words in (("-",), ("/dev/stdin",), ("x=-",)):
+        done = quarry("log", "report", *words, "--json", input=gh_log())
+        assert done.code == 1 and len(done.json["logs"]) == 2, done.err
+    assert [log["variant"] for log in quarry("log", "report", "x=-", "--json", input="one\ntwo\n").json["logs"]] == ["x"]
+    assert quarry("log", "report", "-", "--json", input="one\ntwo\n").json["logs"][0]["lines"] == 2
+    assert quarry("log", "report", "-", input="PK\x03\x04").code == 2
+
+
+def test_files_that_are_not_what_their_names_say(tmp_path):
+    (tmp_path / "run.zip").write_text("<html>not found</html>\n")
+    (tmp_path / "wide.log").write_bytes("a.c:1:2: error: no\n".encode("utf-16"))
+    for name, code in {"run.zip": "X518", "wide.log": "X519"}.items():
+        assert [finding["code"] for finding in read("log", "report", str(tmp_path / name))["findings"]] == [code]
+
+
+def test_warnings_beyond_the_bound_are_counted(tmp_path):
+    path = tmp_path / "many.log"
+    word = "abcdefghij"
+    path.write_text("".join(f"{''.join(word[int(digit)] for digit in f'{number:05}')}.c: warning: w [-Wx]\n" for number in range(10_007)))
+    log = read("log", "report", str(path))["logs"][0]
+    assert len(log["warnings"]) == 10_000 and log["warnings_left_out"] == 7
+    assert "7 warnings more beyond 10,000 different ones are not kept" in good("log", "report", path).out
+
+
+@pytest.mark.parametrize("text", ["`a` is deprecated since 2026-03-01", "As of March 20, 2026, `a` is deprecated", "2026-02-24 10:11:12 WARNING: `a` is deprecated", "[2026-02-24] `a` is deprecated", "x 2026-02-24T10:11:12 `a` is deprecated"])
+def test_days_that_are_not_deadlines(tmp_path, text):
+    path = tmp_path / "a.log"
+    path.write_text(text + "\n")
+    log = read("log", "report", str(path))["logs"][0]
+    assert [deprecation["deadline"] for deprecation in log["deprecations"]] == [None]
+
+
+def test_reports_of_tests_with_one_that_cannot_be_read(tmp_path):
+    (tmp_path / "a.xml").write_text('<testsuite><testcase name="a"/></testsuite>')
+    (tmp_path / "b.xml").write_text("<testsuite>")
+    done = quarry("test", "report", tmp_path, "--json")
+    assert done.code == 6 and [variant["variant"] for variant in done.json["variants"]] == ["a"]
+    assert [(finding["code"], finding["severity"]) for finding in done.json["findings"]] == [("X010", "error")]
+
+
 def test_bad_input(tmp_path):
     binary = tmp_path / "binary.log"
     binary.write_bytes(bytes(range(256)) * 2_000 + b"a" * (1 << 20) + b"\n\xff\xfe no end")

@@ -169,11 +169,11 @@ def test_the_first_review(first, tmp_path):
     assert "claims `S3_SUBDIR`, which was there before" in claims[0][1]
     assert "claims `s3_staging_subdir`, `cloudfront_url`, `cloudfront_staging_url`, which were there before" in claims[1][1]
     assert "`ref`" in of(review, "Y161")[1]["fix"]
-    assert [found["importance"] for found in of(review, "Y166")] == ["important"]
+    assert [found["importance"] for found in of(review, "Y166")] == ["suggestion"]
     assert "manual dispatch of release_portable_linux_jax_wheels.yml" in of(review, "Y166")[0]["message"]
     assert [found["importance"] for found in of(review, "Y138")] == ["suggestion"]  # a matrix of one
     assert OLD_REF in of(review, "Y167")[0]["message"]
-    assert {finding["code"] for finding in review["findings"] if finding["importance"] == "important"} == {"Y125", "Y161", "Y166"}
+    assert {finding["code"] for finding in review["findings"] if finding["importance"] == "important"} == {"Y125", "Y161"}
     right = "\n".join(review["right"])
     assert "fixed: Y117" in right and "passes no `ref`" in right  # the dispatch passes a ref now
     assert "release_portable_linux_jax_wheels.yml\" has a change behind it" in right
@@ -309,10 +309,58 @@ def test_claims(tmp_path, claim, importance):
     assert [found["importance"] for found in of(review, "Y161")] == ([importance] if importance else [])
 
 
+@pytest.mark.parametrize(("claim", "importance"), [("Add `depth` while preserving the existing `level`", None), ("They inherit the `level` policy added in #21195", None), ("Fixed the bug of `level` upstream in abc1234", None), ("Changes to `src/lib.rs` trigger tests", None), ("Deleted .github/workflows/gone.yml", None), ("Deleted `gone.yml`", None), ("Deleted .github/workflows/one.yml.old", None), ("The key `level` raised", "note"), ("Removed `.github/workflows/none.yml`", "important")])  # fmt: skip
+def test_claims_that_are_not_of_the_change(tmp_path, claim, importance):
+    repository = Repository(tmp_path / "claims")
+    base = repository.commit("Begin", one=f"on: push\nenv:\n  level: a\n{FILLER}  place: b\njobs: {{}}\n", gone="on: push\njobs: {}\n")
+    repository.git("rm", "-q", ".github/workflows/gone.yml")
+    repository.commit("Work", one=f"on: push\nenv:\n  level: a\n{FILLER}  place: b\n  depth: 1\njobs: {{}}\n")
+    body = tmp_path / "body.md"
+    body.write_text(f"- {claim}\n")
+    review = repository.review("--base", base, "--description", body, code=1 if importance == "important" else 0)
+    assert [found["importance"] for found in of(review, "Y161")] == ([importance] if importance else [])
+
+
+def test_a_title_is_judged_once_and_words_are_not_names(tmp_path):
+    repository = Repository(tmp_path / "words")
+    text = "on: push\njobs:\n  build_all:\n    runs-on: x\n    timeout-minutes: 5\n    steps:\n      - run: a\n      - run: b\n      - run: c\n      - run: d\n      - run: e\n  test_all:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{run: x}]\n"
+    base = repository.commit("Begin", one=text, lint=text, python_tools=text)
+    title = "Add `level` for continuous lint of Python tooling (#12)"
+    repository.commit(title, one=text.replace("run: a\n", "run: z\n"))
+    body = tmp_path / "body.md"
+    body.write_text(f"{title}\n\nMore.\n")
+    review = repository.review("--base", base, "--description", body)
+    assert len(of(review, "Y161")) == 1 and not of(review, "Y162")
+    for title, importance in {"Speed up build_all": None, "Speed up test_all": "note", "Speed up lint": None, "Speed up `lint`": "note"}.items():
+        repository.git("commit", "-q", "--amend", "-m", title)
+        assert [found["importance"] for found in of(repository.review("--base", base, code=0), "Y162")] == ([importance] if importance else []), title
+
+
+@pytest.mark.parametrize(("caller", "paths"), [("on: pull_request", 0), ("on: [push, pull_request]", 0), ("on: {pull_request: {paths: ['.github/**']}}", 0), ("on: {pull_request: {paths: ['src/**']}}", 2), ("on: {push: {branches: [main]}}", 2), ("on: {push: {branches: ['**']}}", 0), ("on: {workflow_dispatch: {inputs: {a: {}}}, pull_request: {}}", 0), ("on: {schedule: [{cron: '1 1 1 1 1'}]}", 2)])  # fmt: skip
+def test_runs_that_the_pull_request_starts_need_no_link(tmp_path, caller, paths):
+    repository = Repository(tmp_path / "runs")
+    called = "on: workflow_call\njobs:\n  a:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{run: a}]\n"
+    middle = "on: {workflow_call: {}, workflow_dispatch: {inputs: {b: {default: c}}}}\njobs: {a: {uses: ./.github/workflows/called.yml}, b: {runs-on: x, timeout-minutes: 1, steps: [{run: 'echo ${{ inputs.b }}'}]}}\n"
+    base = repository.commit("Begin", called=called, middle=middle, ci=caller + "\njobs: {a: {uses: ./.github/workflows/middle.yml}}\n")
+    repository.commit("Work", called=called.replace("run: a", "run: b"), middle=middle + "# more\n")
+    body = tmp_path / "body.md"
+    body.write_text("Work.\n")
+    review = repository.review("--base", base, "--description", body, code=0)
+    found = of(review, "Y166")
+    assert [one["importance"] for one in found] == ["suggestion"]  # the form of middle.yml has a field
+    assert f"{paths + 1} trigger path" in found[0]["message"] and "manual dispatch of middle.yml" in found[0]["message"]
+    assert sum("the pull request starts it" in line for line in review["test_plan"]) == 2 - paths
+
+
 def test_refusals(first, tmp_path):
     for words in (("--base", "none"), ("--base", "main", "--head", "none")):
         refused("Y151", 3, "workflow", "review", first.directory, *words)
     refused("Y151", 2, "workflow", "review", first.directory, "--base=-x")
+    refused("Y150", 3, "workflow", "review", tmp_path / "nowhere", "--base", "main")
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    done = refused("Y151", 3, "workflow", "review", plain, "--base", "main", environment=clean_environment(GIT_CEILING_DIRECTORIES=str(tmp_path)))
+    assert "is not in a git repository" in done.err and "unshallow" not in done.err
     refused("C004", 2, "workflow", "review", first.directory)
     refused("D001", 3, "workflow", "review", first.directory, "--base", "main", "--description", tmp_path / "none.md")
     refused("X505", 2, "workflow", "review", first.directory, "--base", "main", "--today", "soon", "--run", tmp_path / "body.md")

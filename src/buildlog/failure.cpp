@@ -44,7 +44,7 @@ void FailureFinder::take(const Line& line, int rule) {
   if (traceback_) rule = end_traceback(line, rule);
   if (rule >= 0) {
     const auto& meaning = rules_.failures[static_cast<std::size_t>(rule)];
-    Candidate found{rule, {line.number, shown(line.text)}, {recent_.begin(), recent_.end()}, {}};
+    Candidate found{rule, {line.number, shown(line.text)}, {recent_.begin(), recent_.end()}, {}, step_name_};
     if (meaning.proof && !proof_) {
       proof_ = found;
       proof_step_ = step_;
@@ -75,8 +75,8 @@ std::optional<Failure> FailureFinder::first() const {
   bool decides = !rules_.failures[static_cast<std::size_t>(proof_->rule)].effect; // a time limit, a lost runner
   const auto& chosen = decides || cause == causes_.end() ? *proof_ : *cause;
   const auto& rule = rules_.failures[static_cast<std::size_t>(chosen.rule)];
-  Failure failure{rule.name,     rule.kind,     chosen.line.number,  chosen.line.text,
-                  chosen.before, chosen.behind, proof_->line.number, proof_->line.text};
+  Failure failure{rule.name,     rule.kind,           chosen.line.number, chosen.line.text, chosen.before,
+                  chosen.behind, proof_->line.number, proof_->line.text,  chosen.step};
   for (auto& line : failure.before) line.text = shown(line.text);
   return failure;
 }

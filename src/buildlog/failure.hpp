@@ -29,6 +29,7 @@ struct Failure {
   std::vector<ContextLine> before, behind;
   std::uint64_t proof_line = 0; ///< the line that proves that the job failed
   std::string proof;
+  std::string step; ///< as `gh run view --log` names it; empty: not known
 };
 
 class FailureFinder {
@@ -36,6 +37,7 @@ public:
   explicit FailureFinder(const Rules& rules) : rules_(rules) {}
   void take(const Line& line, int rule); ///< a line that is not noise; rule: of rules.failures, -1: none
   void begin_step(std::uint64_t line) { step_ = line; }
+  void name_step(std::string_view name) { step_name_ = name; } ///< of the lines that follow
   /// nullopt if no line proves a failure.
   std::optional<Failure> first() const;
 
@@ -44,6 +46,7 @@ private:
     int rule = 0;
     ContextLine line;
     std::vector<ContextLine> before, behind;
+    std::string step;
   };
   int end_traceback(const Line& line, int rule);
   const Rules& rules_;
@@ -52,6 +55,7 @@ private:
   std::deque<Candidate> causes_;
   std::optional<Candidate> proof_;
   std::uint64_t step_ = 0, proof_step_ = 0;
+  std::string step_name_;
 };
 
 } // namespace quarry::buildlog

@@ -3,6 +3,7 @@
 #include "content/rope.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include "sys/stream.hpp"
 #include "sys/tree.hpp"
 #include "zip/reader.hpp"
 #include <algorithm>
@@ -32,20 +33,119 @@ Unexpected no_log(const std::string& name, std::string_view why, ErrorKind kind 
               "name a log, a zip of a run's logs, or a directory with .txt and .log files");
 }
 
-Result<void> read_file_blocks(const std::string& path, const Block& block) {
+struct Range {
+  std::uint64_t begin = 0, end = UINT64_MAX;
+};
+/// Bytes that can be read again.
+using Reading = std::function<Result<void>(Range, const Block&)>;
+
+Result<void> read_file_blocks(const std::string& path, Range range, const Block& block) {
   TRY(auto file, sys::File::open_read(path), "while reading " + path);
   std::vector<std::byte> buffer(k_block_bytes);
-  for (std::uint64_t offset = 0;;) {
+  for (auto offset = range.begin; offset < range.end;) {
     TRY_DO(sys::check_interrupted());
     TRY(auto count, file.read_at(offset, buffer), "while reading " + path);
     if (count == 0) return {};
-    block(chars(std::span(buffer).first(count)));
+    block(chars(std::span(buffer).first(std::min<std::uint64_t>(count, range.end - offset))));
     offset += count;
   }
+  return {};
+}
+
+Reading reading_of_file(const std::string& path) {
+  return [path](Range range, const Block& block) { return read_file_blocks(path, range, block); };
+}
+
+Reading reading_of_text(std::string text) {
+  auto kept = std::make_shared<const std::string>(std::move(text));
+  return [kept](Range range, const Block& block) -> Result<void> {
+    auto end = std::min<std::uint64_t>(range.end, kept->size());
+    for (auto at = range.begin; at < end; at += k_block_bytes)
+      block(std::string_view(*kept).substr(at, std::min<std::uint64_t>(k_block_bytes, end - at)));
+    return {};
+  };
 }
 
 Input file_input(const std::string& path, std::string variant, std::uint64_t size) {
-  return {path, std::move(variant), size, [path](const Block& block) { return read_file_blocks(path, block); }};
+  return {path, std::move(variant), size, [path](const Block& block) { return read_file_blocks(path, {}, block); }};
+}
+
+/// The lines of one job in a log of several.
+struct JobRange {
+  std::string job;
+  Range range;
+  std::uint64_t lines_before = 0;
+};
+
+/// Where the jobs of `gh run view --log` begin. A line without a job belongs to the one before.
+class JobRanges {
+public:
+  void take(std::string_view block) {
+    while (!block.empty()) {
+      auto size = std::min(block.find('\n'), block.size() - 1) + 1;
+      constexpr std::size_t k_prefix_max = 1024; // names of jobs have at most 100 characters, in a matrix more
+      if (head_.size() < k_prefix_max) head_ += block.substr(0, std::min(size, k_prefix_max - head_.size()));
+      at_ += size;
+      if (block[size - 1] == '\n') end_line();
+      block.remove_prefix(size);
+    }
+  }
+
+  std::vector<JobRange> finish() {
+    if (!head_.empty()) end_line();
+    if (!found_.empty()) found_.back().range.end = at_;
+    return std::move(found_);
+  }
+
+private:
+  void end_line() {
+    auto job = job_of_line(head_);
+    if (!job.empty() && (found_.empty() || found_.back().job != job) && found_.size() <= k_inputs_max) {
+      auto begin = found_.empty() ? 0 : line_begin_;
+      if (!found_.empty()) found_.back().range.end = begin;
+      found_.push_back({std::string(job), {begin, begin}, found_.empty() ? 0 : lines_});
+    }
+    ++lines_;
+    line_begin_ = at_;
+    head_.clear();
+  }
+  std::vector<JobRange> found_;
+  std::string head_;
+  std::uint64_t at_ = 0, line_begin_ = 0, lines_ = 0;
+};
+
+/// A UTF-16 text begins with its byte order mark.
+bool is_utf16(std::string_view head) { return head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"); }
+
+/// One input, or one for each job if the first line has a job.
+Result<std::vector<Input>> plain_inputs(Input whole, const Reading& reading, Findings& findings) {
+  constexpr std::uint64_t k_head = 64u << 10;
+  std::string head;
+  TRY_DO(reading({0, k_head}, [&](std::string_view block) { head += block; }));
+  if (is_utf16(head))
+    findings.push_back({"X519", Severity::warning, whole.name, "the log is UTF-16, and its lines are read as bytes",
+                        "convert it: `iconv -f UTF-16 -t UTF-8`; PowerShell 5 writes UTF-16 by `>`"});
+  if (job_of_line(std::string_view(head).substr(0, head.find('\n'))).empty())
+    return std::vector<Input>{std::move(whole)};
+  JobRanges ranges;
+  TRY_DO(reading({}, [&](std::string_view block) { ranges.take(block); }));
+  std::vector<Input> inputs;
+  for (auto& one : ranges.finish())
+    inputs.push_back({whole.name, std::move(one.job), one.range.end - one.range.begin,
+                      [reading, range = one.range](const Block& block) { return reading(range, block); },
+                      one.lines_before});
+  return inputs;
+}
+
+Result<std::vector<Input>> stream_inputs(const std::string& path, Findings& findings) {
+  TRY(auto text, sys::read_stream(path, k_stream_bytes_max));
+  const std::string name = path == "-" ? "standard input" : path;
+  if (text.starts_with("PK\x03\x04")) return no_log(name, "a zip cannot be read from a pipe");
+  auto size = text.size();
+  auto reading = reading_of_text(std::move(text));
+  Input whole{name, path == "-" ? "stdin" : stem(path), size,
+              [reading](const Block& block) { return reading({}, block); }};
+  return plain_inputs(std::move(whole), reading, findings);
 }
 
 /// GitHub's zip has `3_build.txt` for a job and `build/5_Compile.txt` for its steps: the same lines twice.
@@ -119,7 +219,9 @@ Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findi
     path = named.substr(equals + 1);
   }
   std::vector<Input> inputs;
-  if (sys::is_directory(path)) {
+  if (sys::is_stream(path)) {
+    TRY(inputs, stream_inputs(path, findings));
+  } else if (sys::is_directory(path)) {
     TRY(inputs, directory_inputs(path));
   } else {
     TRY(auto zipped, is_zip(path));
@@ -128,7 +230,10 @@ Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findi
     } else {
       TRY(auto file, sys::File::open_read(path));
       TRY(auto size, file.size());
-      inputs.push_back(file_input(path, stem(path), size));
+      if (path.ends_with(".zip"))
+        findings.push_back({"X518", Severity::warning, path, "the file is named like a zip and is not one",
+                            "download it again; it is read as a log"});
+      TRY(inputs, plain_inputs(file_input(path, stem(path), size), reading_of_file(path), findings));
     }
   }
   if (inputs.size() > k_inputs_max) return no_log(path, fmt::format("more than {} logs", k_inputs_max));
@@ -138,7 +243,12 @@ Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findi
 }
 
 Result<void> read_lines(const Input& input, const std::function<void(const Line&)>& take) {
-  LineSplitter splitter(take);
+  LineSplitter splitter([&](const Line& line) {
+    if (input.lines_before == 0) return take(line);
+    auto numbered = line;
+    numbered.number += input.lines_before;
+    take(numbered);
+  });
   TRY_DO(input.read([&](std::string_view block) { splitter.feed(block); }));
   splitter.finish();
   return {};

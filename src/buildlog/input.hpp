@@ -12,8 +12,9 @@
 
 namespace quarry::buildlog {
 
-constexpr std::size_t k_inputs_max = 10'000;      ///< logs of one command; a run of 256 jobs has 256
-constexpr std::size_t k_block_bytes = 256u << 10; ///< stays in the second-level cache
+constexpr std::size_t k_inputs_max = 10'000;             ///< logs of one command; a run of 256 jobs has 256
+constexpr std::uint64_t k_stream_bytes_max = 512u << 20; ///< of a pipe, which is kept in memory
+constexpr std::size_t k_block_bytes = 256u << 10;        ///< stays in the second-level cache
 
 struct Input {
   std::string name;    ///< "build.log", "logs.zip!0_build.txt"
@@ -21,11 +22,14 @@ struct Input {
   std::uint64_t size = 0;
   /// Hands the log over in blocks; may be called again. Stops when the program is interrupted (D006).
   std::function<Result<void>(const std::function<void(std::string_view)>&)> read;
+  std::uint64_t lines_before = 0; ///< in the file: a log of several jobs is one input for each
 };
 
 /// The logs that `named` stands for: `FILE`, or `LABEL=FILE` if no file has the whole name. A run's zip gives the
-/// logs of its jobs; the files of their steps repeat them. Defects of a zip's framing that do not hide bytes go to
-/// `findings`. Errors: D001, X502 (no log in it, not a zip that can be read), Zxxx.
+/// logs of its jobs; the files of their steps repeat them. A file of `gh run view --log` gives one input for each job.
+/// `-` is standard input; it and other pipes are read into memory, up to k_stream_bytes_max. Findings: defects of a
+/// zip's framing that do not hide bytes, X518 (named like a zip), X519 (UTF-16). Errors: D001, X502 (no log in it, not
+/// a zip that can be read), Zxxx.
 Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findings);
 
 /// Line by line. Errors: those of reading.

@@ -42,6 +42,22 @@ std::pair<double, std::size_t> teatime_stamp(std::string_view text) {
                                                             : std::pair{0.0, std::size_t{0}};
 }
 
+/// "JOB<TAB>STEP<TAB>" of `gh run view --log`, and the byte order mark with which GitHub begins a file; length 0 if a
+/// digit of a stamp does not follow.
+struct GhPrefix {
+  std::string_view job, step;
+  std::size_t length = 0;
+};
+GhPrefix gh_prefix(std::string_view text) {
+  auto first = text.find('\t');
+  auto second = first == text.npos ? first : text.find('\t', first + 1);
+  if (second == text.npos || first == 0) return {};
+  auto length = second + 1;
+  if (text.substr(length).starts_with("\xEF\xBB\xBF")) length += 3;
+  if (length >= text.size() || !is_digit(text[length])) return {};
+  return {text.substr(0, first), text.substr(first + 1, second - first - 1), length};
+}
+
 /// "#12 34.56 text" of docker's plain progress: the step and the length of what stands before the text.
 std::pair<int, std::size_t> docker_stamp(std::string_view text) {
   std::size_t at = 1;
@@ -57,6 +73,14 @@ std::pair<int, std::size_t> docker_stamp(std::string_view text) {
   return {step, std::min(at + 1, text.size())};
 }
 } // namespace
+
+std::string_view job_of_line(std::string_view line) {
+  auto said = gh_prefix(line);
+  auto stamp = line.substr(said.length);
+  bool stamped = said.length > 0 && stamp.size() > 27 && stamp[10] == 'T' && stamp[19] == '.' && stamp[27] == 'Z' &&
+                 days_of(stamp.substr(0, 10)) >= 0;
+  return stamped ? said.job : std::string_view();
+}
 
 std::int64_t days_of(std::string_view date) {
   if (date.size() != 10 || date[4] != '-' || date[7] != '-' || !digits(date.substr(0, 4)) ||
@@ -104,10 +128,16 @@ void LineSplitter::line(std::string_view raw, std::uint64_t bytes) {
   auto text = raw;
   if (number_ == 1 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
-  if (!text.empty() && is_digit(text.front())) {
-    if (Stamps::read(*this, text, out.time_us)) {
-      text.remove_prefix(std::min(Stamps::k_length, text.size()));
-    } else if (auto [seconds, length] = teatime_stamp(text); length > 0) {
+  bool digit = !text.empty() && is_digit(text.front());
+  if (digit && Stamps::read(*this, text, out.time_us)) {
+    text.remove_prefix(std::min(Stamps::k_length, text.size()));
+  } else if (auto said = gh_prefix(text);
+             said.length > 0 && Stamps::read(*this, text.substr(said.length), out.time_us)) {
+    out.job = said.job;
+    out.job_step = said.step;
+    text.remove_prefix(std::min(said.length + Stamps::k_length, text.size()));
+  } else if (digit) {
+    if (auto [seconds, length] = teatime_stamp(text); length > 0) {
       out.time_us = static_cast<std::int64_t>(seconds * 1e6);
       text.remove_prefix(length);
     }

@@ -1,7 +1,8 @@
 #pragma once
 // Lines of a log, as a program printed them: without the time stamps of GitHub (`2026-02-24T10:11:12.1234567Z `), of
-// teatime (`12.3<TAB>`) and of docker's steps (`#12 34.5 `), without ANSI escapes, carriage returns and a byte order
-// mark. Bytes in blocks go in, one line at a time comes out; a line is a view into the block, or into a buffer of the
+// teatime (`12.3<TAB>`) and of docker's steps (`#12 34.5 `), without the job and step that `gh run view --log` puts
+// before a stamp (`build<TAB>Compile<TAB>2026-…Z `), without ANSI escapes, carriage returns and a byte order mark.
+// Bytes in blocks go in, one line at a time comes out; a line is a view into the block, or into a buffer of the
 // splitter if it crosses two blocks or holds escapes.
 #include "base/ascii.hpp"
 #include <cstdint>
@@ -24,6 +25,7 @@ struct Line {
   std::uint64_t bytes = 0;          ///< as stored, with its end
   std::int64_t time_us = k_no_time; ///< since 1970, or since the log began (teatime)
   int step = 0;                     ///< the docker build step that printed it; 0: none
+  std::string_view job, job_step;   ///< what `gh run view --log` writes before the line; empty in other logs
 };
 
 class LineSplitter {
@@ -42,6 +44,10 @@ private:
   std::int64_t minute_us_ = 0;
   friend struct Stamps;
 };
+
+/// The job of "JOB<TAB>STEP<TAB>2026-02-24T10:11:12.1234567Z text", as `gh run view --log` prints it; empty for other
+/// lines.
+std::string_view job_of_line(std::string_view line);
 
 /// "2026-02-24" as days since 1970; -1 if it is not such a date. Also for `--today`.
 std::int64_t days_of(std::string_view date);

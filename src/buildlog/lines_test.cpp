@@ -80,6 +80,27 @@ TEST(Lines, LongLinesAreCutAndBinaryBytesStay) {
   EXPECT_EQ(lines[2].text, std::string("\0\xff", 2));
 }
 
+TEST(Lines, JobsAndStepsOfGhAreTakenOff) {
+  std::string text = "build / a\tCompile\t\xEF\xBB\xBF"
+                     "2026-02-24T10:11:12.1234567Z one\n"
+                     "build / a\tUNKNOWN STEP\t2026-02-24T10:11:13.0000000Z \n3.5\ttwo\na\tb\t2026 c\n";
+  std::vector<std::string> jobs, steps, said;
+  std::vector<std::int64_t> times;
+  LineSplitter splitter([&](const Line& line) {
+    jobs.emplace_back(line.job), steps.emplace_back(line.job_step), said.emplace_back(line.text);
+    times.push_back(line.time_us);
+  });
+  splitter.feed(text);
+  splitter.finish();
+  EXPECT_THAT(jobs, ElementsAre("build / a", "build / a", "", ""));
+  EXPECT_THAT(steps, ElementsAre("Compile", "UNKNOWN STEP", "", ""));
+  EXPECT_THAT(said, ElementsAre("one", "", "two", "a\tb\t2026 c"));
+  EXPECT_EQ(times[1] - times[0], 876'544);
+  EXPECT_EQ(job_of_line("j\ts\t2026-02-24T10:11:12.1234567Z x"), "j");
+  for (auto line : {"", "\t\t2026-02-24T10:11:12.1234567Z", "j\ts\t2026-02-24", "j\t2026-02-24T10:11:12.1234567Z x"})
+    EXPECT_EQ(job_of_line(line), "") << line;
+}
+
 TEST(Lines, Days) {
   EXPECT_EQ(days_of("1970-01-02"), 1);
   EXPECT_EQ(days_of("2026-03-20") - days_of("2026-02-24"), 24);

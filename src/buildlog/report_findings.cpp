@@ -78,7 +78,8 @@ void deadlines(const std::vector<LogReport>& reports, const FindingOptions& opti
     const auto& [deprecation, spread] = found;
     auto left = deprecation->day - options.today;
     bool fails = options.fail_within >= 0 && left <= options.fail_within;
-    auto when = left < 0 ? fmt::format("{} days ago", -left) : fmt::format("{} days left", left);
+    auto days = units::things(static_cast<std::uint64_t>(left < 0 ? -left : left), "day");
+    auto when = days + (left < 0 ? " ago" : " left");
     into.push_back(finding("X510", fails ? Severity::error : Severity::warning, spread.place,
                            fmt::format("works until {}, {}: {} ({} in {})", deprecation->deadline, when, subject,
                                        times(spread.count), units::things(spread.logs.size(), "log")),
@@ -93,10 +94,12 @@ void insecure(const std::vector<LogReport>& reports, const Rules& rules, Finding
   if (spread.count == 0) return;
   auto rule = std::find_if(rules.noise.begin(), rules.noise.end(),
                            [](const NoiseRule& r) { return r.kind == NoiseRule::Kind::insecure; });
-  into.push_back(finding("X511", Severity::warning, spread.place,
-                         fmt::format("{} HTTPS requests were sent without checking the server's certificate{}",
-                                     units::count(spread.count), in_logs(spread, reports.size())),
-                         rule == rules.noise.end() ? "" : rule->hint));
+  into.push_back(finding(
+      "X511", Severity::warning, spread.place,
+      fmt::format("{} sent without checking the server's certificate{}",
+                  spread.count == 1 ? "1 HTTPS request was" : units::count(spread.count) + " HTTPS requests were",
+                  in_logs(spread, reports.size())),
+      rule == rules.noise.end() ? "" : rule->hint));
 }
 
 /// Each name once, and no more than a line holds.
@@ -122,8 +125,8 @@ void verbose_calls(const std::vector<LogReport>& reports, const Rules& rules, Fi
     }
     for (const auto& [subjects, spread] : spreads)
       into.push_back(finding("X512", Severity::warning, spread.place,
-                             fmt::format("{} is verbose for {}: {} lines{}", tool.name, subjects,
-                                         units::count(spread.count), in_logs(spread, reports.size())),
+                             fmt::format("{} is verbose for {}: {}{}", tool.name, subjects,
+                                         units::things(spread.count, "line"), in_logs(spread, reports.size())),
                              tool.fix));
   }
 }

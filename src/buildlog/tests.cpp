@@ -130,9 +130,16 @@ Result<std::vector<JunitFile>> find_reports(const std::vector<std::string>& name
               fmt::format("{} reports are more than {}", files.size(), k_reports_max), "report fewer at once");
 }
 
-Result<TestsReport> report_tests(const std::vector<JunitFile>& files) {
+Result<TestsReport> report_tests(const std::vector<JunitFile>& files, Findings& findings) {
   Collector collector;
-  for (const auto& file : files) TRY_DO(collector.add(file));
+  std::size_t unread = 0;
+  for (const auto& file : files) {
+    auto added = collector.add(file);
+    if (added) continue;
+    auto& error = added.error();
+    if (error.kind == ErrorKind::cancelled || ++unread == files.size()) return fail(std::move(error));
+    findings.push_back({error.code, Severity::error, file.path, error.message, error.hint});
+  }
   return collector.finish();
 }
 

@@ -2,6 +2,7 @@
 // JUnit reports of several variants side by side: counts, what is skipped everywhere and what in some variants only,
 // tests that pass and fail in the same variant, the slowest. Pure but for reading; XML is read without entities and
 // document types (base/xml.hpp).
+#include "base/finding.hpp"
 #include "base/result.hpp"
 #include <cstdint>
 #include <string>
@@ -50,7 +51,8 @@ struct JunitFile {
 /// are repetitions. Errors: D001, X502.
 Result<std::vector<JunitFile>> find_reports(const std::vector<std::string>& named);
 
-/// Errors: D001, X010, X011.
-Result<TestsReport> report_tests(const std::vector<JunitFile>& files);
+/// A report that cannot be read is an error finding with its code (D001, X010, X011), and the others are read. Fails
+/// with the first of them if no report can be read, and with D006 when the program is interrupted.
+Result<TestsReport> report_tests(const std::vector<JunitFile>& files, Findings& findings);
 
 } // namespace quarry::buildlog

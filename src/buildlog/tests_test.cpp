@@ -23,7 +23,10 @@ protected:
     return {path, variant};
   }
 
+  Result<TestsReport> read(const std::vector<JunitFile>& files) { return report_tests(files, findings_); }
+
   std::string directory_;
+  Findings findings_;
 };
 
 const std::string k_pass = "<testcase name=\"a\" time=\"1.5\"/>",
@@ -32,8 +35,8 @@ const std::string k_pass = "<testcase name=\"a\" time=\"1.5\"/>",
                   k_other = "<testcase name=\"b\" time=\"0.5\"/>";
 
 TEST_F(Junit, CountsAndSkips) {
-  auto report = report_tests({file("1", "x", k_pass + k_skip),
-                              file("2", "y", k_pass + k_skip + "<testcase name=\"c\"><skipped/></testcase>")});
+  auto report = read({file("1", "x", k_pass + k_skip),
+                      file("2", "y", k_pass + k_skip + "<testcase name=\"c\"><skipped/></testcase>")});
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->variants.size(), 2u);
   EXPECT_EQ(report->variants[0].run, 1u);
@@ -49,7 +52,7 @@ TEST_F(Junit, CountsAndSkips) {
 }
 
 TEST_F(Junit, RepetitionsShowFlakyTests) {
-  auto report = report_tests({file("1", "x", k_pass), file("2", "x", k_fail), file("3", "y", k_fail + k_other)});
+  auto report = read({file("1", "x", k_pass), file("2", "x", k_fail), file("3", "y", k_fail + k_other)});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->variants[0].reports, 2u);
   ASSERT_EQ(report->flaky.size(), 1u);
@@ -71,14 +74,24 @@ TEST_F(Junit, NamesOfVariants) {
   EXPECT_EQ(find_reports({empty}).error().code, "X502");
 }
 
+TEST_F(Junit, GoesOnAfterAReportThatCannotBeRead) {
+  auto report = read({file("cut", "x", "<testcase name=\"a\">"), file("1", "y", k_pass)});
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->variants.size(), 1u);
+  EXPECT_EQ(report->variants[0].variant, "y");
+  ASSERT_EQ(findings_.size(), 1u);
+  EXPECT_EQ(findings_[0].code, "X010");
+  EXPECT_EQ(findings_[0].severity, Severity::error);
+}
+
 TEST_F(Junit, RefusesEntitiesAndBrokenXml) {
   auto bomb = directory_ + "/bomb.xml";
   ASSERT_TRUE(sys::write_file(bomb, "<!DOCTYPE x [<!ENTITY a \"aaaa\">]><testsuite/>"));
-  auto refused = report_tests({{bomb, "x"}});
+  auto refused = read({{bomb, "x"}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "X010");
-  EXPECT_EQ(report_tests({file("cut", "x", "<testcase name=\"a\">")}).error().code, "X010");
-  EXPECT_EQ(report_tests({{directory_ + "/missing.xml", "x"}}).error().kind, ErrorKind::not_found);
+  EXPECT_EQ(read({file("cut", "x", "<testcase name=\"a\">")}).error().code, "X010");
+  EXPECT_EQ(read({{directory_ + "/missing.xml", "x"}}).error().kind, ErrorKind::not_found);
 }
 
 TEST(TimelinePage, EscapesNamesAndNeedsNothingElse) {

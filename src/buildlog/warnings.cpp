@@ -108,10 +108,30 @@ bool is_deprecation(std::string_view category) {
 bool decorates(std::string_view line) {
   return line.find_first_not_of("*!=- ") == line.npos; // the frame that setuptools draws
 }
+/// "deprecated since March 20, 2026", "as of 2026-03-20": from when on it has been so. "Will be removed as of" is what
+/// will come.
+bool is_past(const std::vector<Token>& words, std::size_t day, bool announced) {
+  auto before = [&](std::size_t n) { return day >= n ? text::lower(words[day - n].text) : std::string(); };
+  return before(1) == "since" || before(2) == "since" || (!announced && before(1) == "of" && before(2) == "as");
+}
+
+/// The day of the line itself: at its begin, or before a time of day. "By 2026-03-20 12:00" is a deadline.
+bool is_stamp(std::string_view text, const std::vector<Token>& words, std::size_t day) {
+  auto begin = words[day].at;
+  if (text.find_first_not_of(" [(") == begin) return true;
+  static constexpr std::array<std::string_view, 6> k_deadline = {"by", "until", "till", "before", "after", "on"};
+  auto said = day > 0 ? text::lower(words[day - 1].text) : std::string();
+  if (std::find(k_deadline.begin(), k_deadline.end(), said) != k_deadline.end()) return false;
+  auto rest = text.substr(std::min(words[day + 2].at + words[day + 2].text.size(), text.size()));
+  bool clock = rest.size() > 5 && (rest[0] == 'T' || rest[0] == ' ') && is_digit(rest[1]) && is_digit(rest[2]) &&
+               rest[3] == ':' && is_digit(rest[4]);
+  return clock;
+}
 } // namespace
 
 std::optional<NamedDay> find_day(std::string_view text) {
   auto words = words_of(text);
+  bool announced = text.find(" will ") != text.npos;
   for (std::size_t i = 0; i + 2 < words.size(); ++i) {
     const auto &a = words[i], &b = words[i + 1], &c = words[i + 2];
     std::int64_t day = -1;
@@ -125,7 +145,8 @@ std::optional<NamedDay> find_day(std::string_view text) {
       day = day_of(c.text, month_of(a.text), b.text);
     else if (!dashed && is_letter(b.text.front()))
       day = day_of(c.text, month_of(b.text), a.text);
-    if (day >= 0) return NamedDay{std::string(text.substr(a.at, c.at + c.text.size() - a.at)), day};
+    if (day >= 0 && !is_past(words, i, announced) && !is_stamp(text, words, i))
+      return NamedDay{std::string(text.substr(a.at, c.at + c.text.size() - a.at)), day};
   }
   return std::nullopt;
 }

@@ -2,7 +2,6 @@
 
 #include "base/ascii.hpp"
 #include "base/text.hpp"
-#include "sys/path.hpp"
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -42,27 +41,49 @@ template <std::size_t n> bool is_among(std::string_view word, const std::array<s
 
 /// Words of statements about what the change does not do, or what was so before.
 bool is_doubt(std::string_view word) {
-  static constexpr std::array<std::string_view, 17> k_words = {
-      "not",    "no",      "will",   "should",    "could",  "later",   "would", "never", "if",
-      "didn't", "remains", "remain", "unchanged", "missed", "already", "scope", "when"};
+  static constexpr std::array<std::string_view, 25> k_words = {
+      "not",    "no",      "will",       "should",    "could",      "later",    "would",   "never", "if",
+      "didn't", "remains", "remain",     "unchanged", "missed",     "already",  "scope",   "when",  "was",
+      "were",   "had",     "previously", "earlier",   "originally", "formerly", "upstream"};
   return is_among(word, k_words);
+}
+
+/// What follows says why, how or of which: "while preserving `a`", "that `b` needs". Names behind it are not claimed.
+bool begins_clause(std::string_view word) {
+  static constexpr std::array<std::string_view, 31> k_words = {
+      "while",   "which",    "who",       "whose",     "that",    "so",         "because", "since",
+      "whereas", "although", "though",    "but",       "as",      "where",      "than",    "until",
+      "unless",  "instead",  "unlike",    "like",      "without", "preserving", "keeping", "retaining",
+      "leaving", "matching", "mirroring", "following", "used",    "using",      "needed"};
+  return is_among(word, k_words);
+}
+
+/// "Changes to `a`", "fixes for `a`": a noun.
+bool is_noun_before(std::string_view next) {
+  static constexpr std::array<std::string_view, 6> k_words = {"to", "in", "for", "of", "on", "are"};
+  return is_among(next, k_words);
+}
+
+/// Whether the words before a verb are its subject, the change: "this PR", "we also".
+bool is_begin(const std::vector<std::string>& before) {
+  static constexpr std::array<std::string_view, 11> k_subjects = {"this", "pr",   "change", "commit", "patch", "it",
+                                                                  "we",   "also", "and",    "now",    "branch"};
+  return std::all_of(before.begin(), before.end(), [](const std::string& word) { return is_among(word, k_subjects); });
 }
 
 /// "add", "adds": what the change does at the beginning of a statement. Later it is a noun or what a program does: "the
 /// job gives one on a Tuesday and adds `x`". "51 tests pass": no claim either.
 bool is_said_of_something_else(const std::vector<std::string>& before, std::string_view verb) {
-  static constexpr std::array<std::string_view, 11> k_subjects = {"this", "pr",   "change", "commit", "patch", "it",
-                                                                  "we",   "also", "and",    "now",    "branch"};
   static constexpr std::array<std::string_view, 6> k_tests = {"test", "tests", "check", "checks", "suite", "all"};
   if (verb.starts_with("pass") && !before.empty() && is_among(before.back(), k_tests)) return true;
   if (verb == "change" && !before.empty() && before.back() == "this") return true;
-  return !verb.ends_with("ed") &&
-         !std::all_of(before.begin(), before.end(), [](const std::string& word) { return is_among(word, k_subjects); });
+  return !verb.ends_with("ed") && !is_begin(before);
 }
 
 /// What follows says where: "added `ref` to `workflow_call` and `workflow_dispatch`". Behind "raised" it is the value.
 bool begins_place(std::string_view word, Verb verb, bool hands_on) {
-  static constexpr std::array<std::string_view, 7> k_words = {"in", "into", "on", "from", "across", "inside", "by"};
+  static constexpr std::array<std::string_view, 14> k_words = {
+      "in", "into", "on", "from", "across", "inside", "by", "for", "with", "via", "under", "through", "at", "per"};
   return is_among(word, k_words) || (word == "to" && (hands_on || verb != Verb::changed));
 }
 
@@ -80,10 +101,25 @@ struct Token {
   bool aside = false; ///< in parentheses
 };
 
-/// A number of a pull request: "#7352", or "7236" behind "PR".
-bool is_other_request(const std::vector<Token>& words, std::size_t i) {
-  if (words[i].quoted) return words[i].text.starts_with('#') && text::parse_u64(words[i].text.substr(1)).has_value();
-  return text::lower(words[i].text) == "pr" && i + 1 < words.size() && text::parse_u64(words[i + 1].text).has_value();
+constexpr std::size_t k_short_commit = 7, k_whole_commit = 40;
+
+/// "d3af401": hexadecimal digits of both kinds. A word such as `deadbeef` or a number is not one.
+bool is_commit_id(std::string_view word) {
+  if (word.size() < k_short_commit || word.size() > k_whole_commit) return false;
+  return std::all_of(word.begin(), word.end(), ascii::is_lower_hex) &&
+         std::any_of(word.begin(), word.end(), ascii::is_lower) &&
+         !std::all_of(word.begin(), word.end(), ascii::is_lower);
+}
+
+/// Another pull request, an issue or a commit: "#7352", "7236" behind "PR", "d3af401", a link to one of them.
+bool is_other_change(const std::vector<Token>& words, std::size_t i) {
+  const auto& word = words[i].text;
+  if (word.starts_with('#') && text::parse_u64(word.substr(1)).has_value()) return true;
+  if (is_commit_id(word)) return true;
+  for (std::string_view part : {"/pull/", "/issues/", "/commit/"})
+    if (word.find("://") != word.npos && word.find(part) != word.npos) return true;
+  return !words[i].quoted && text::lower(words[i].text) == "pr" && i + 1 < words.size() &&
+         text::parse_u64(words[i + 1].text).has_value();
 }
 
 bool is_file(std::string_view word) {
@@ -92,7 +128,15 @@ bool is_file(std::string_view word) {
   return false;
 }
 
-/// Words, and what stands in back quotes as one.
+bool begins_word(std::string_view statement, std::size_t at) {
+  bool begins = at == 0 || (!in_word(statement[at - 1]) && statement[at - 1] != '/');
+  bool path = begins && (statement[at] == '.' || statement[at] == '/') && at + 1 < statement.size() &&
+              (in_word(statement[at + 1]) || statement[at + 1] == '/');
+  bool number = statement[at] == '#' && at + 1 < statement.size() && ascii::is_digit(statement[at + 1]);
+  return in_word(statement[at]) || path || number;
+}
+
+/// Words and links, and what stands in back quotes as one.
 std::vector<Token> tokens(std::string_view statement) {
   std::vector<Token> found;
   int depth = 0;
@@ -107,8 +151,12 @@ std::vector<Token> tokens(std::string_view statement) {
     } else if (statement.substr(at).starts_with("->") || statement.substr(at).starts_with("→")) {
       found.push_back({"to", false, depth > 0});
       at += statement[at] == '-' ? 2 : std::string_view("→").size();
-    } else if (in_word(statement[at])) {
-      auto end = at;
+    } else if (statement.substr(at).starts_with("https://") || statement.substr(at).starts_with("http://")) {
+      auto end = std::min(statement.find_first_of(" )>]", at), statement.size());
+      found.push_back({std::string(statement.substr(at, end - at)), false, depth > 0});
+      at = end;
+    } else if (begins_word(statement, at)) {
+      auto end = at + 1;
       while (end < statement.size() &&
              (in_word(statement[end]) || statement[end] == '.' || statement[end] == '/' || statement[end] == '\''))
         ++end;
@@ -124,11 +172,24 @@ std::vector<Token> tokens(std::string_view statement) {
   return found;
 }
 
-/// A name of something in the files: in back quotes, or a word with an underscore inside.
+/// A name of something in the files: in back quotes, or a word with an underscore inside. `a(b)`, `a:b` and `*` are
+/// more than a name.
 bool is_name(const Token& token) {
+  bool plain =
+      std::all_of(token.text.begin(), token.text.end(), [](char c) { return in_word(c) || c == '.' || c == '/'; });
+  bool says = std::any_of(token.text.begin(), token.text.end(), ascii::is_alnum);
   auto underscore = token.text.find('_');
   bool inside = underscore != std::string::npos && underscore > 0 && underscore + 1 < token.text.size();
-  return !token.text.empty() && (token.quoted ? token.text.find(' ') == std::string::npos : inside);
+  return plain && says && (token.quoted || inside);
+}
+
+/// Without the number that the pull request itself has in its title: "Add `ref` (#12)".
+std::string_view without_number(std::string_view statement) {
+  statement = text::trim(statement);
+  auto begin = statement.rfind(" (#");
+  if (begin == statement.npos || !statement.ends_with(')')) return statement;
+  auto number = statement.substr(begin + 3, statement.size() - begin - 4);
+  return text::parse_u64(number) ? text::trim(statement.substr(0, begin)) : statement;
 }
 
 /// Without what stands before a title: "fix(ci): pass `ref`", "[ci] Add `ref`".
@@ -148,18 +209,27 @@ std::string_view without_scope(std::string_view statement) {
 }
 
 std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
-  auto words = tokens(without_scope(text::trim(statement)));
+  auto words = tokens(without_scope(without_number(statement)));
   Claim claim, aside;
   std::optional<Verb> verb;
   std::vector<std::string> before;
-  bool place = false, hands_on = false;
+  bool place = false, hands_on = false, clause = false, in_aside_clause = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     auto word = text::lower(words[i].text);
-    if (is_other_request(words, i)) return std::nullopt;
+    if (is_other_change(words, i)) return std::nullopt;
+    if (clause) continue; // it may still name another change
     if (!words[i].quoted) {
       if (is_doubt(word)) return std::nullopt;
-      if (!verb && !is_said_of_something_else(before, word)) {
+      if (begins_clause(word)) {
+        clause = !words[i].aside;
+        in_aside_clause = words[i].aside;
+        continue;
+      }
+      bool noun = word.ends_with('s') && i + 1 < words.size() && !words[i + 1].quoted &&
+                  is_noun_before(text::lower(words[i + 1].text));
+      if (!verb && !noun && !is_said_of_something_else(before, word)) {
         verb = verb_of(word);
+        claim.certain = verb && is_begin(before);
         hands_on = word.starts_with("pass") || word.starts_with("forward");
       }
       claim.missing |= word == "missing";
@@ -169,6 +239,8 @@ std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
         place = false;
     }
     before.push_back(word);
+    in_aside_clause = in_aside_clause && words[i].aside;
+    if (in_aside_clause) continue;
     bool from = word == "from" && !words[i].quoted && i + 3 < words.size() && words[i + 2].text == "to";
     if (from && is_name(words[i + 1]) && is_name(words[i + 3])) {
       claim.from = words[i + 1].text;
@@ -187,7 +259,7 @@ std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
   }
   if (!verb || (claim.names.empty() && claim.from.empty() && claim.files.empty())) return std::nullopt;
   claim.verb = *verb;
-  claim.text = text::trim(statement);
+  claim.text = without_number(statement);
   claim.line = line;
   return claim;
 }
@@ -239,102 +311,7 @@ std::vector<Paragraph> paragraphs(std::string_view text) {
   }
   return found;
 }
-
-/// Lines with the word; a comment changes nothing.
-std::size_t lines_with(const std::vector<ChangedLine>& lines, const std::string& word) {
-  return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), [&](const ChangedLine& line) {
-    return !text::trim(line.text).starts_with('#') && has_word(line.text, word);
-  }));
-}
-
-/// Whether some file has the word in more (sign 1) or fewer (sign -1) lines, or on any changed line (0).
-bool lines_change(const Claim& claim, const History& history, const std::string& word, int sign) {
-  for (const auto& file : history.files) {
-    if (claim.missing && file.created) continue;
-    auto added = lines_with(file.added, word), removed = lines_with(file.removed, word);
-    if (sign == 0 ? added + removed > 0 : sign > 0 ? added > removed : removed > added) return true;
-  }
-  return false;
-}
-
-bool model_changes(const Claim& claim, const Changes& changes, const History& history, const std::string& name) {
-  for (const auto& change : changes.list) {
-    const auto* file = history.find(change.file);
-    if (!same_name(change.name, name) || (claim.missing && file && file->created)) continue;
-    if (claim.verb == Verb::changed) return true;
-    if ((claim.verb == Verb::added) == (change.what == Change::What::added) && change.what != Change::What::changed)
-      return true;
-  }
-  return false;
-}
-
-bool replaced(const Claim& claim, const History& history) {
-  for (const auto& file : history.files)
-    if (lines_with(file.removed, claim.from) > 0 && lines_with(file.added, claim.to) > 0) return true;
-  return false;
-}
-
-bool base_has(const Repository& before, const std::string& word) {
-  return std::any_of(before.files.begin(), before.files.end(),
-                     [&](const auto& file) { return has_word(file->text, word); });
-}
-
-/// A title may shorten a name: `DRIVER_ABI` for `THEROCK_DRIVER_ABI`.
-bool is_part_of_change(const History& history, const std::string& name) {
-  auto wanted = text::lower(name);
-  auto has = [&](const ChangedLine& line) { return text::lower(line.text).find(wanted) != std::string::npos; };
-  return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
-    return text::lower(file.path).find(wanted) != std::string::npos ||
-           std::any_of(file.added.begin(), file.added.end(), has) ||
-           std::any_of(file.removed.begin(), file.removed.end(), has);
-  });
-}
-
-/// "Disable test_a": the line above the function changes, not the one with its name.
-bool is_near_change(const History& history, const std::string& name) {
-  auto wanted = text::lower(name);
-  auto has = [&](const std::string& line) { return text::lower(line).find(wanted) != std::string::npos; };
-  return std::any_of(history.files.begin(), history.files.end(),
-                     [&](const ChangedFile& file) { return std::any_of(file.near.begin(), file.near.end(), has); });
-}
-
-bool is_event(std::string_view name) {
-  static constexpr std::array<std::string_view, 7> k_events = {
-      "workflow_dispatch",   "workflow_call", "workflow_run",       "pull_request",
-      "pull_request_target", "merge_group",   "repository_dispatch"};
-  return is_among(name, k_events);
-}
-
-bool file_changes(const History& history, const std::string& name) {
-  return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
-    return file.path == name || file.path.ends_with("/" + name) || path::basename(file.path) == name;
-  });
-}
-
-/// Whether `word` stands in `text` with no character beside it that `continues` a word.
-template <typename Continues> bool has_bounded(std::string_view text, std::string_view word, Continues continues) {
-  if (word.empty() || text.size() < word.size()) return false;
-  for (std::size_t at = 0; at + word.size() <= text.size(); ++at) {
-    if (!same_name(text.substr(at, word.size()), word)) continue;
-    auto end = at + word.size();
-    if ((at == 0 || !continues(text[at - 1])) && (end == text.size() || !continues(text[end]))) return true;
-  }
-  return false;
-}
 } // namespace
-
-bool has_word(std::string_view text, std::string_view word) { return has_bounded(text, word, in_word); }
-
-bool has_word(std::string_view text, Topic topic) {
-  return has_bounded(text, topic.word, [](char c) { return in_word(c) && c != '_' && c != '-'; });
-}
-
-std::set<std::string> topics_of(std::string_view path) {
-  std::set<std::string> topics;
-  auto name = path::basename(path);
-  for (const auto& word : text::split_any(text::lower(name.substr(0, name.find('.'))), "_-")) topics.insert(word);
-  return topics;
-}
 
 std::vector<Claim> read_claims(std::string_view text) {
   std::vector<Claim> claims;
@@ -346,25 +323,15 @@ std::vector<Claim> read_claims(std::string_view text) {
   return claims;
 }
 
-Judged judge(const Claim& claim, const Changes& changes, const History& history, const Repository& before) {
-  Judged judged;
-  if (!claim.from.empty()) {
-    auto& place = replaced(claim, history) ? judged.holds : base_has(before, claim.to) ? judged.before : judged.nowhere;
-    place.push_back(claim.to);
-    return judged; // the other names say of what
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  for (const auto& token : tokens(text)) {
+    bool inside =
+        token.text.size() > 2 &&
+        std::string_view(token.text).substr(1, token.text.size() - 2).find_first_of("_-.") != std::string_view::npos;
+    if ((token.quoted || inside) && token.text.find(' ') == std::string::npos) names.push_back(token.text);
   }
-  int sign = claim.verb == Verb::added ? 1 : claim.verb == Verb::removed ? -1 : 0;
-  for (const auto& name : claim.names) {
-    if (is_event(name) && base_has(before, name)) continue; // "updates workflow_dispatch options" is about its inputs
-    bool holds = model_changes(claim, changes, history, name) || lines_change(claim, history, name, sign);
-    bool existed = claim.verb == Verb::added && base_has(before, name);
-    holds |= claim.verb == Verb::changed && is_near_change(history, name);
-    holds |= !base_has(before, name) && is_part_of_change(history, name);
-    (holds ? judged.holds : existed ? judged.before : judged.nowhere).push_back(name);
-  }
-  for (const auto& file : claim.files)
-    (file_changes(history, file) || is_near_change(history, file) ? judged.holds : judged.nowhere).push_back(file);
-  return judged;
+  return names;
 }
 
 } // namespace quarry::workflow

@@ -17,6 +17,7 @@ constexpr std::size_t k_names_max = 64;         ///< of one statement
 struct Claim {
   enum class Verb : std::uint8_t { added, removed, changed };
   Verb verb = Verb::changed;
+  bool certain = false;           ///< the statement begins with its verb: "Add …", "This PR adds …"
   bool missing = false;           ///< "added missing …": about what existed, not about new files
   std::vector<std::string> names; ///< in back quotes, or words with an underscore; not those that say where
   std::vector<std::string> files; ///< names that end like a file's: where the change is said to be
@@ -26,7 +27,8 @@ struct Claim {
 };
 
 /// One claim for each statement (a line, a list item, a sentence) that says what was done. Statements with "not",
-/// "will", "should", those about another numbered pull request, and unticked boxes do not count.
+/// "will", "should", those about another pull request or commit, and unticked boxes do not count, nor does what stands
+/// in a clause: "while preserving `a`", "that `b` needs".
 std::vector<Claim> read_claims(std::string_view text);
 /// The words of names and paths: "release_portable_linux_jax_wheels.yml" -> jax, among others.
 std::set<std::string> topics_of(std::string_view path);
@@ -37,6 +39,11 @@ struct Topic {
   std::string_view word;
 };
 bool has_word(std::string_view text, Topic topic);
+
+/// Words that are names by their looks: in back quotes, or with an underscore, a dash or a dot inside.
+std::vector<std::string> names_in(std::string_view text);
+/// Whether a changed path, a changed line or a line near one has the name, or a longer name with it.
+bool is_near(const History& history, const std::string& name);
 
 struct Judged {
   std::vector<std::string> holds;  ///< names with a change behind them

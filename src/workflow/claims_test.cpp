@@ -38,7 +38,37 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"`a_test`, `b_test` and the suite all pass", {}}, Row{"v1 keeps the drop of `a_b`", {}},
         Row{"Default `jax_ref` raised to `v_2`", {"jax_ref", "v_2"}},
         Row{"Added `first_one`\n- Added `second_one`", {"first_one", "second_one"}},
-        Row{"This change does not add `ref`", {}}));
+        Row{"This change does not add `ref`", {}},
+        Row{"Add a route scoped to `uv`, while preserving the existing `uv-dev` authorization", {}},
+        Row{"Add `uv_route` while preserving `uv_dev`", {"uv_route"}},
+        Row{"Remove `uv_route` that `uv_dev` needs", {"uv_route"}},
+        Row{"The commands run from the root, so they inherit the `no-build` policy added in #21195", {}},
+        Row{"Removed `no_build`, which came with #21195", {}}, Row{"Fixed `no_build` in d3af401", {}},
+        Row{"GNU ld fixed the bug upstream in [binutils-gdb commit `d3af401`](https://example.org/a_b.html)", {}},
+        Row{"Changes to `crates_a` trigger tests", {}}, Row{"Add `a_b` (https://example.org/c_d)", {"a_b"}},
+        Row{"Added `a(b)` and `c:d`", {}}, Row{"Remove the `a_b` of https://github.com/o/r/pull/12", {}}));
+
+TEST(Claims, NameFilesWithADotBeforeThem) {
+  auto claims = read_claims("Delete .github/workflows/a.yml and ./tools/b.py");
+  ASSERT_EQ(claims.size(), 1u);
+  EXPECT_EQ(claims[0].files, (std::vector<std::string>{".github/workflows/a.yml", "./tools/b.py"}));
+}
+
+TEST(Claims, AreCertainIfTheirVerbComesFirst) {
+  EXPECT_TRUE(read_claims("This PR adds `a_b`").at(0).certain);
+  EXPECT_FALSE(read_claims("The default of `a_b` raised").at(0).certain);
+}
+
+TEST(Claims, FindPathsThatChange) {
+  History history;
+  history.files.push_back({"jax/.github/workflows/a.yml", false, true, {}, {}, {}});
+  Changes changes;
+  Repository before;
+  for (auto text : {"Deleted `.github/workflows/a.yml`", "Deleted a.yml", "Deleted `jax/.github`", "Deleted ./jax"})
+    for (const auto& claim : read_claims(text))
+      EXPECT_TRUE(judge(claim, changes, history, before).nowhere.empty()) << text;
+  EXPECT_FALSE(judge(read_claims("Deleted b.yml").at(0), changes, history, before).nowhere.empty());
+}
 
 TEST(Topics, AreWordsOfNames) {
   EXPECT_TRUE(has_word("        python_version: [\"3.11\"]", Topic{"python"}));

@@ -21,14 +21,20 @@ std::vector<std::string> lines_with_ends(std::string_view text) {
   return lines;
 }
 
-bool occurs_once(std::string_view line, std::string_view wanted) {
-  auto first = line.find(wanted);
-  return first != line.npos && line.find(wanted, first + 1) == line.npos;
+/// Where the text to replace stands: at the finding's column, or anywhere if it is there once; else npos.
+std::size_t place_in(std::string_view line, const Edit& edit, std::uint32_t column) {
+  auto first = line.find(edit.from);
+  if (first == line.npos || line.find(edit.from, first + 1) == line.npos) return first;
+  for (std::size_t at : {column - std::size_t{1}, std::size_t{column}}) // the value may be in quotes
+    if (column > 0 && at < line.size() && line.substr(at).starts_with(edit.from)) return at;
+  return line.npos;
 }
 
-bool apply(const Edit& edit, std::string& line) {
-  if (edit.from.empty() || !occurs_once(line, edit.from)) return false;
-  line.replace(line.find(edit.from), edit.from.size(), edit.to);
+bool apply(const Located& finding, std::string& line) {
+  const auto& edit = *finding.edit;
+  auto place = edit.from.empty() ? std::string::npos : place_in(line, edit, finding.at.column);
+  if (place == std::string::npos) return false;
+  line.replace(place, edit.from.size(), edit.to);
   if (!edit.to.empty()) return true;
   auto end = line.substr(std::min(line.find_last_not_of("\r\n") + 1, line.size()));
   auto kept = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
@@ -41,7 +47,7 @@ Edited edited(std::string_view text, const std::vector<const Located*>& wanted) 
   Edited done;
   auto lines = lines_with_ends(text);
   for (const auto* one : wanted)
-    if (one->at.line <= lines.size() && apply(*one->edit, lines[one->at.line - 1])) done.fixed.push_back(*one);
+    if (one->at.line <= lines.size() && apply(*one, lines[one->at.line - 1])) done.fixed.push_back(*one);
   done.text = text::join(lines, "");
   return done;
 }

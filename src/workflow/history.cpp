@@ -42,6 +42,17 @@ std::pair<std::uint32_t, std::uint32_t> hunk_lines(std::string_view line) {
   return {number_after('-'), number_after('+')};
 }
 
+/// The path of "diff --git a/PATH b/PATH", which is the only line with it where a file is binary or empty.
+std::string path_of_header(std::string_view line) {
+  constexpr std::string_view k_begin = "diff --git a/", k_middle = " b/";
+  if (!line.starts_with(k_begin)) return {};
+  line.remove_prefix(k_begin.size());
+  if (line.size() <= k_middle.size() || (line.size() - k_middle.size()) % 2 != 0) return {};
+  auto size = (line.size() - k_middle.size()) / 2;
+  bool twice = line.substr(size, k_middle.size()) == k_middle && line.substr(0, size) == line.substr(size + 3);
+  return std::string(twice ? line.substr(0, size) : std::string_view());
+}
+
 /// Reads `git diff -U3`: between the header of a file and its first hunk no line is one of the file.
 void parse_diff(const std::string& diff, History& history) {
   std::uint32_t before = 0, after = 0;
@@ -49,6 +60,7 @@ void parse_diff(const std::string& diff, History& history) {
   for (const auto& line : text::split(diff, '\n')) {
     if (line.starts_with("diff --git ")) {
       history.files.emplace_back();
+      history.files.back().path = path_of_header(line);
       in_hunk = false;
     } else if (history.files.empty()) {
       continue;
@@ -72,7 +84,7 @@ void parse_diff(const std::string& diff, History& history) {
       ++before, ++after;
     }
   }
-  std::erase_if(history.files, [](const ChangedFile& file) { return file.path.empty(); }); // a binary or a mode
+  std::erase_if(history.files, [](const ChangedFile& file) { return file.path.empty(); });
 }
 } // namespace
 

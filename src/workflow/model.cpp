@@ -24,8 +24,11 @@ Input read_input(const Member& member) {
   input.at = member.at;
   if (auto type = member.value.text_at("type"); !type.empty()) input.type = type;
   input.required = is_true(member.value.find("required"));
-  if (const auto* fallback = member.value.find("default"); fallback && fallback->is_scalar())
+  input.fallback_at = member.at;
+  if (const auto* fallback = member.value.find("default"); fallback && fallback->is_scalar()) {
     input.fallback = fallback->kind == Node::Kind::null ? "" : fallback->text;
+    input.fallback_at = fallback->at;
+  }
   if (const auto* options = member.value.find("options"))
     for (const auto& option : options->items) input.options.push_back(option.text);
   return input;
@@ -230,6 +233,7 @@ std::unique_ptr<File> read_file_model(std::string path, std::string text, bool a
   file->action = action;
   file->root = std::move(parsed.root);
   file->name = file->root.text_at("name");
+  file->readable = parsed.readable;
   if (!parsed.readable) return file;
   if (!file->root.is_mapping())
     defects.push_back({file->path, file->root.at, "Y101", Severity::error,

@@ -23,6 +23,7 @@ struct Input {
   std::string type = "string"; ///< string, boolean, number, choice, environment
   bool required = false;
   std::optional<std::string> fallback; ///< its `default`
+  Position fallback_at;                ///< of that value, or of the input
   std::vector<std::string> options;    ///< of a choice
 };
 
@@ -95,7 +96,8 @@ struct Call {
 
 struct File {
   std::string path;
-  bool action = false; ///< a composite action
+  bool action = false;   ///< an action
+  bool readable = false; ///< without it, `text` is all that is known of the file
   Node root;
   std::string name;
   std::string text; ///< for comments, which are no values

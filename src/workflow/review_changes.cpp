@@ -94,26 +94,101 @@ void check_fallbacks(Review& review) {
                    "keep a fallback, or fail when the value is empty"});
 }
 
-/// How runs of a changed workflow start: "manual dispatch of a.yml", "call of a.yml by b.yml".
-std::vector<std::string> trigger_paths(const Repository& after, const File& file) {
-  std::vector<std::string> paths;
+/// One way to start a workflow: the event, and what its key holds.
+struct Event {
+  std::string name;
+  const Node* filter = nullptr; ///< nullptr where the event is a word alone
+};
+
+std::vector<Event> events_of(const File& file) {
+  std::vector<Event> events;
   const auto* on = file.root.find("on");
-  std::vector<std::string> events;
-  if (on && on->is_scalar()) events.push_back(on->text);
-  if (on)
-    for (const auto& item : on->items) events.push_back(item.text);
-  if (on)
-    for (const auto& member : on->members) events.push_back(member.key);
-  for (const auto& event : events)
-    if (event != "workflow_call")
-      paths.push_back(event == "workflow_dispatch" ? "manual dispatch of " + file.basename()
-                                                   : fmt::format("{} starts {}", event, file.basename()));
-  for (const auto& caller : after.files) {
+  if (!on) return events;
+  if (on->is_scalar()) events.push_back({on->text});
+  for (const auto& item : on->items) events.push_back({item.text});
+  for (const auto& member : on->members) events.push_back({member.key, &member.value});
+  return events;
+}
+
+/// Whether some changed file passes `paths` and `paths-ignore`: the last pattern that matches decides.
+bool takes_paths(const Node& filter, const History& history) {
+  const auto *wanted = filter.find("paths"), *ignored = filter.find("paths-ignore");
+  auto matches = [](const Node& patterns, const std::string& path) {
+    bool found = false;
+    for (const auto& pattern : patterns.items) {
+      bool negated = pattern.text.starts_with('!');
+      if (text::glob_match(pattern.text.substr(negated ? 1 : 0), path)) found = !negated;
+    }
+    return found;
+  };
+  return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
+    return (!wanted || matches(*wanted, file.path)) && !(ignored && matches(*ignored, file.path));
+  });
+}
+
+/// A push starts what has no branches, or a pattern for all of them; tags are not pushed by a pull request.
+bool takes_branch(const Node& filter) {
+  const auto* branches = filter.find("branches");
+  if (!branches) return !filter.find("tags");
+  return std::any_of(branches->items.begin(), branches->items.end(),
+                     [](const Node& item) { return item.text == "**" || item.text == "*"; });
+}
+
+/// Whether the pull request itself starts the workflow.
+bool starts_by_request(const Event& event, const History& history) {
+  bool request = event.name == "pull_request" || event.name == "pull_request_target" || event.name == "merge_group";
+  if (!request && event.name != "push") return false;
+  if (!event.filter || !event.filter->is_mapping()) return true;
+  return (request || takes_branch(*event.filter)) && takes_paths(*event.filter, history);
+}
+
+/// The workflows that the pull request runs, directly or by calls.
+std::set<std::string> run_by_request(const Repository& after, const History& history) {
+  std::set<std::string> found;
+  std::vector<const File*> open;
+  auto add = [&](const File* file) {
+    if (file && found.insert(file->path).second) open.push_back(file);
+  };
+  for (const auto& file : after.files) {
+    auto events = events_of(*file);
+    if (std::any_of(events.begin(), events.end(),
+                    [&](const Event& event) { return starts_by_request(event, history); }))
+      add(file.get());
+  }
+  while (!open.empty()) {
+    const auto* file = open.back();
+    open.pop_back();
+    for (const auto& call : file->calls)
+      if (call.kind == Call::Kind::workflow) add(after.find(call.file));
+  }
+  return found;
+}
+
+/// How runs of a changed workflow start: "manual dispatch of a.yml", "call of a.yml by b.yml".
+struct TriggerPath {
+  std::string text;
+  bool by_request = false; ///< the pull request starts it by itself
+};
+
+std::vector<TriggerPath> trigger_paths(const Sides& sides, const Review& review, const File& file) {
+  std::vector<TriggerPath> paths;
+  auto run = run_by_request(sides.after, review.history);
+  for (const auto& event : events_of(file)) {
+    bool manual = event.name == "workflow_dispatch";
+    // A form without fields, and a push to main, run what the pull request has run.
+    bool same = run.contains(file.path) && (!manual || !file.dispatch || file.dispatch->inputs.empty());
+    if (event.name != "workflow_call")
+      paths.push_back(
+          {manual ? "manual dispatch of " + file.basename() : fmt::format("{} starts {}", event.name, file.basename()),
+           same});
+  }
+  for (const auto& caller : sides.after.files) {
     std::set<Call::Kind> kinds;
     for (const auto& call : caller->calls)
       if (call.file == file.path && kinds.insert(call.kind).second)
-        paths.push_back(fmt::format("{} of {} by {}", call.kind == Call::Kind::dispatch ? "dispatch" : "call",
-                                    file.basename(), caller->basename()));
+        paths.push_back({fmt::format("{} of {} by {}", call.kind == Call::Kind::dispatch ? "dispatch" : "call",
+                                     file.basename(), caller->basename()),
+                         run.contains(caller->path) && call.kind != Call::Kind::dispatch});
   }
   return paths;
 }
@@ -130,7 +205,8 @@ void check_runs(const Sides& sides, Review& review) {
   const File* first = nullptr;
   for (const auto* file : changed_workflows(sides, review)) {
     first = first ? first : file;
-    for (auto& path : trigger_paths(sides.after, *file)) paths.push_back(std::move(path));
+    for (auto& path : trigger_paths(sides, review, *file))
+      if (!path.by_request) paths.push_back(std::move(path.text));
   }
   const auto& description = sides.options.description;
   if (paths.empty() || !description) return;
@@ -144,7 +220,7 @@ void check_runs(const Sides& sides, Review& review) {
         {first->path,
          {1, 1},
          "Y166",
-         Severity::error,
+         Severity::warning,
          fmt::format("no run is linked for {}: {}", units::things(paths.size(), "trigger path"), text::first(paths, 8)),
          "start each once and link the runs in the description"});
   }
@@ -204,8 +280,10 @@ void review_changes(const Sides& sides, Review& review) {
 void plan_tests(const Sides& sides, Review& review) {
   for (const auto* file : changed_workflows(sides, review)) {
     auto command = file->dispatch ? dispatch_command(*file) : std::string();
-    for (const auto& path : trigger_paths(sides.after, *file))
-      review.test_plan.push_back(path.starts_with("manual") ? fmt::format("{}: `{}`", path, command) : path);
+    for (const auto& [path, by_request] : trigger_paths(sides, review, *file))
+      review.test_plan.push_back(path.starts_with("manual") ? fmt::format("{}: `{}`", path, command)
+                                 : by_request               ? path + " (the pull request starts it)"
+                                                            : path);
   }
   for (const auto& growth : review.changes.growths)
     if (!growth.new_values.empty())

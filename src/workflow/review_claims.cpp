@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/core.h>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -29,16 +30,66 @@ std::string quoted_names(const std::vector<std::string>& names) {
   return text::first(quoted, k_names_shown);
 }
 
+/// The ids of jobs that have a changed line, in lower case. A job reaches to the line before the next one.
+std::set<std::string> jobs_with_changes(const Sides& sides, const History& history) {
+  std::set<std::string> ids;
+  auto add = [&](const File* file, const std::vector<ChangedLine>& lines) {
+    for (const auto& line : lines) {
+      const Job* inside = nullptr;
+      if (file)
+        for (const auto& job : file->jobs)
+          if (job.at.line <= line.number) inside = &job;
+      if (inside) ids.insert(text::lower(inside->id));
+    }
+  };
+  for (const auto& file : history.files) {
+    add(sides.before.find(file.path), file.removed);
+    add(sides.after.find(file.path), file.added);
+  }
+  return ids;
+}
+
+/// Whether a workflow, job or input has the name.
+bool is_known_name(const Sides& sides, const std::string& name) {
+  for (const auto* repository : {&sides.before, &sides.after})
+    for (const auto& file : repository->files) {
+      auto base = file->basename();
+      if (name == base || name == base.substr(0, base.rfind('.')) || file->job(name) || file->input(name)) return true;
+    }
+  return false;
+}
+
+bool on_changed_line(const History& history, const std::string& topic) {
+  auto has = [&](const ChangedLine& line) { return has_word(line.text, Topic{topic}); };
+  return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
+    return std::any_of(file.added.begin(), file.added.end(), has) ||
+           std::any_of(file.removed.begin(), file.removed.end(), has);
+  });
+}
+
+/// "Drop pytorch 2.7" names `release/2.7`.
+bool names_value(const std::string& said, const std::string& value) {
+  constexpr std::size_t k_value_min = 3; // `1` or `no` would be found in any text
+  auto last = value.substr(value.rfind('/') + 1);
+  return value.size() >= k_value_min && (has_word(said, value) || (last.size() >= k_value_min && has_word(said, last)));
+}
+
 class Claims {
 public:
-  Claims(const Sides& sides, Review& review) : sides_(sides), review_(review) {}
+  Claims(const Sides& sides, Review& review)
+      : sides_(sides), review_(review), changed_jobs_(jobs_with_changes(sides, review.history)) {}
 
   void check() {
     const auto& description = sides_.options.description;
-    if (description)
-      for (const auto& claim : read_claims(*description)) statement(claim, sides_.options.description_name, {});
-    else
+    std::set<std::string> titles; // GitHub repeats the title of a single commit in the description
+    for (const auto& commit : review_.history.commits)
+      for (const auto& claim : read_claims(commit.title)) titles.insert(claim.text);
+    if (description) {
+      for (const auto& claim : read_claims(*description))
+        if (!titles.contains(claim.text)) statement(claim, sides_.options.description_name, {});
+    } else {
       review_.not_looked_at.push_back("the description (give it by --description)");
+    }
     for (const auto& commit : review_.history.commits) title(commit);
     mentions();
   }
@@ -50,78 +101,85 @@ private:
     auto judged = judge(claim, review_.changes, review_.history, sides_.before);
     Position at{claim.line, claim.line == 0 ? 0u : 1u};
     auto said = fmt::format("{}\"{}\"", who, claim.text);
-    bool certain = claim.verb != Claim::Verb::changed || !claim.from.empty();
+    if (claim.verb == Claim::Verb::changed) take_changed_jobs(judged);
+    bool exact = claim.verb != Claim::Verb::changed || !claim.from.empty();
+    auto severity = claim.certain ? Severity::error : Severity::note;
     if (!judged.before.empty()) {
       auto what = claim.from.empty() ? std::string("before the change")
                                      : fmt::format("before the change, and no line goes from `{}` to it", claim.from);
-      note({file, at, "Y161", Severity::error,
+      note({file, at, "Y161", severity,
             fmt::format("{} claims {}, which {} there {}", said, quoted_names(judged.before),
                         judged.before.size() == 1 ? "was" : "were", what),
             judged.holds.empty() ? "correct the text"
                                  : fmt::format("name only what changes: {}", quoted_names(judged.holds))});
     }
     if (!judged.nowhere.empty())
-      note({file, at, "Y161", certain ? Severity::error : Severity::warning,
+      note({file, at, "Y161", exact ? severity : std::min(severity, Severity::warning),
             fmt::format("{} names {}, and no changed line has it", said, quoted_names(judged.nowhere)),
             "correct the text, or add the change"});
     if (!judged.holds.empty() && judged.before.empty() && judged.nowhere.empty())
       review_.right.push_back(fmt::format("{} has a change behind it", said));
   }
 
-  /// Subjects of workflows, such as pytorch, that neither a changed path nor a changed line has.
-  std::vector<std::string> untouched_subjects(const std::string& title) const {
+  /// A change inside of a job need not repeat its name.
+  void take_changed_jobs(Judged& judged) const {
+    auto inside = [&](const std::string& name) { return changed_jobs_.contains(text::lower(name)); };
+    std::copy_if(judged.nowhere.begin(), judged.nowhere.end(), std::back_inserter(judged.holds), inside);
+    std::erase_if(judged.nowhere, inside);
+  }
+
+  /// Subjects of a commit's own files, such as pytorch, that the change as a whole does not touch any more. Words alone
+  /// prove nothing: a title may say "lint" or "hash" without a workflow of that name in mind.
+  std::vector<std::string> undone_subjects(const Commit& commit, const std::vector<std::string>& undone) const {
     std::set<std::string> subjects, touched;
-    for (const auto* repository : {&sides_.before, &sides_.after})
-      for (const auto& file : repository->files) subjects.merge(topics_of(file->path));
+    for (const auto& path : undone)
+      if (is_workflow_path(path)) subjects.merge(topics_of(path));
     for (const auto& file : review_.history.files) touched.merge(topics_of(file.path));
     std::vector<std::string> found;
     for (const auto& subject : subjects) {
-      if (is_general(subject) || touched.contains(subject) || !has_word(title, subject)) continue;
-      if (!on_changed_line(subject)) found.push_back(subject);
+      if (is_general(subject) || touched.contains(subject) || !has_word(commit.title, subject)) continue;
+      if (!on_changed_line(review_.history, subject)) found.push_back(subject);
     }
     return found;
   }
 
-  bool on_changed_line(const std::string& word) const {
-    for (const auto& file : review_.history.files) {
-      auto has = [&](const ChangedLine& line) { return has_word(line.text, Topic{word}); };
-      if (std::any_of(file.added.begin(), file.added.end(), has)) return true;
-      if (std::any_of(file.removed.begin(), file.removed.end(), has)) return true;
+  bool is_workflow_path(const std::string& path) const { return sides_.before.find(path) || sides_.after.find(path); }
+
+  /// Names of workflows, jobs and inputs in a title that no changed line, path or job has.
+  std::vector<std::string> untouched_names(const std::string& title) const {
+    std::vector<std::string> found;
+    for (const auto& name : names_in(title)) {
+      if (!is_known_name(sides_, name) || is_near(review_.history, name) || changed_jobs_.contains(text::lower(name)))
+        continue;
+      if (std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
     }
-    return false;
+    return found;
   }
 
   void title(const Commit& commit) {
-    auto subjects = untouched_subjects(commit.title);
     auto who = fmt::format("the title of {} ", commit.id.substr(0, 9));
-    if (!subjects.empty()) {
-      std::vector<std::string> undone;
-      for (const auto& file : commit.files)
-        if (!review_.history.find(file)) undone.push_back(file);
-      note({"commit " + commit.id.substr(0, 9),
+    auto place = "commit " + commit.id.substr(0, 9);
+    std::vector<std::string> undone;
+    for (const auto& file : commit.files)
+      if (!review_.history.find(file)) undone.push_back(file);
+    auto said = [&](const std::vector<std::string>& names, Severity severity, const std::string& more) {
+      note({place,
             {},
             "Y162",
-            Severity::error,
-            fmt::format(
-                "{}\"{}\" names {}, which the change does not touch{}", who, commit.title, quoted_names(subjects),
-                undone.empty() ? ""
-                               : fmt::format(": its edit of {} is undone later", text::first(undone, k_names_shown))),
+            severity,
+            fmt::format("{}\"{}\" names {}, which the change does not touch{}", who, commit.title, quoted_names(names),
+                        more),
             "reword the title, or squash the commits under one that says what remains"});
-      return;
+    };
+    if (auto subjects = undone_subjects(commit, undone); !subjects.empty())
+      return said(subjects, Severity::error,
+                  fmt::format(": its edit of {} is undone later", text::first(undone, k_names_shown)));
+    auto claims = read_claims(commit.title);
+    for (auto& claim : claims) {
+      claim.line = 0;
+      statement(claim, place, who);
     }
-    for (const auto& claim : read_claims(commit.title)) {
-      auto timed = claim;
-      timed.line = 0;
-      statement(timed, "commit " + commit.id.substr(0, 9), who);
-    }
-  }
-
-  /// "Drop pytorch 2.7" names `release/2.7`.
-  static bool names_value(const std::string& said, const std::string& value) {
-    constexpr std::size_t k_value_min = 3; // `1` or `no` would be found in any text
-    auto last = value.substr(value.rfind('/') + 1);
-    return value.size() >= k_value_min &&
-           (has_word(said, value) || (last.size() >= k_value_min && has_word(said, last)));
+    if (auto names = untouched_names(commit.title); claims.empty() && !names.empty()) said(names, Severity::note, "");
   }
 
   bool is_mentioned(const std::string& said, const Change& change) const {
@@ -153,6 +211,7 @@ private:
 
   const Sides& sides_;
   Review& review_;
+  std::set<std::string> changed_jobs_; ///< in lower case
 };
 } // namespace
 

@@ -32,7 +32,7 @@ struct Checkout {
   std::string repository; ///< as written; empty: this repository
   std::string ref;
   std::string path;
-  Position ref_at;
+  Position ref_at, repository_at;     ///< of the values, or of the step
   bool has_ref = false, ours = false; ///< ours: this repository, or what an input puts in its place
 };
 std::vector<Checkout> checkouts_of(const File& file);
@@ -52,7 +52,8 @@ void check_interfaces(const Rules& rules); ///< Y118 - Y122, Y124, Y128
 void check_calls(const Rules& rules);      ///< Y110 - Y117
 void check_graph(const Rules& rules);      ///< Y129, Y132, Y133, Y135
 void check_checkouts(const Rules& rules);  ///< Y125 - Y127, Y136, Y137, Y141
-void check_steps(const Rules& rules);      ///< Y134, Y138, Y140
+void check_steps(const Rules& rules);      ///< Y134, Y138
+void check_downloads(const Rules& rules);  ///< Y140
 void check_paths(const Rules& rules);      ///< Y139
 void check_refs(const Rules& rules);       ///< Y142
 void check_targets(const Rules& rules);    ///< Y123, Y130, Y131

@@ -124,6 +124,7 @@ void check_dispatch(const Rules& rules, const File& file, const Call& call) {
     return;
   }
   const auto* target = rules.repository.find(call.file);
+  if (!target->readable) return rules.not_looked_at("dispatches of files that cannot be read");
   if (!target->dispatch) {
     rules.add(file, call.at, "Y113", Severity::error,
               fmt::format("{} has no workflow_dispatch: GitHub refuses the dispatch", call.target),
@@ -138,7 +139,7 @@ void check_dispatch(const Rules& rules, const File& file, const Call& call) {
 
 void check_call(const Rules& rules, const File& file, const Call& call) {
   if (call.unknown) return rules.not_looked_at("dispatches whose target or inputs an expression makes");
-  if (call.foreign) return rules.not_looked_at("calls of workflows in other repositories");
+  if (call.foreign) return rules.not_looked_at(fmt::format("calls of {} in another repository", call.target));
   if (call.kind == Call::Kind::dispatch) return check_dispatch(rules, file, call);
   const auto* target = call.file.empty() ? nullptr : rules.repository.find(call.file);
   if (!target || !target->call) return; // actionlint reports a local target that does not exist

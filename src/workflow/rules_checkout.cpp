@@ -4,6 +4,7 @@
 #include "workflow/values.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <set>
 
 namespace quarry::workflow {
@@ -103,27 +104,31 @@ void check_owners(const Rules& rules) {
     ++entry->second.count;
   };
   for (const auto& file : rules.repository.files) {
-    for (const auto& one : checkouts_of(*file)) note(*file, one.at, one.repository);
+    for (const auto& one : checkouts_of(*file)) note(*file, one.repository_at, one.repository);
     for (const auto& job : file->jobs)
       for (const auto& step : job.steps)
-        if (!step.uses.starts_with("docker:")) note(*file, step.at, step.uses);
+        if (!step.uses.empty() && !step.uses.starts_with("docker:"))
+          note(*file, step.node->find("uses")->at, step.uses);
     for (const auto& name : file->input_names()) {
       const auto* input = file->input(name);
-      if (text::lower(name).find("repo") != name.npos) note(*file, input->at, input->fallback.value_or(""));
+      if (text::lower(name).find("repo") != name.npos) note(*file, input->fallback_at, input->fallback.value_or(""));
     }
   }
   for (const auto& [owner, spellings] : owners) {
     if (spellings.size() < 2) continue;
-    auto order = [](const auto& a, const auto& b) { return a.second.count < b.second.count; };
-    auto rarest = std::min_element(spellings.begin(), spellings.end(), order);
-    auto usual = std::max_element(spellings.begin(), spellings.end(), order);
+    auto usual = std::max_element(spellings.begin(), spellings.end(),
+                                  [](const auto& a, const auto& b) { return a.second.count < b.second.count; });
+    auto rarest = usual == spellings.begin() ? std::next(usual) : spellings.begin();
+    for (auto one = spellings.begin(); one != spellings.end(); ++one)
+      if (one != usual && one->second.count < rarest->second.count) rarest = one;
+    auto count = usual->second.count;
+    bool tie = count == rarest->second.count;
     rules.add(
         *rarest->second.file, rarest->second.at, "Y137", Severity::warning,
         fmt::format("owner `{}` is spelled `{}` in {}", rarest->first, usual->first,
-                    usual->second.count == 1 ? "another place" : fmt::format("{} other places", usual->second.count)),
-        fmt::format("write `{}` everywhere", usual->first),
-        usual->second.count > rarest->second.count ? std::optional(Edit{rarest->first + "/", usual->first + "/"})
-                                                   : std::nullopt);
+                    count == 1 ? std::string("another place") : fmt::format("{} {}places", count, tie ? "" : "other ")),
+        tie ? "choose one spelling and write it everywhere" : fmt::format("write `{}` everywhere", usual->first),
+        tie ? std::nullopt : std::optional(Edit{rarest->first + "/", usual->first + "/"}));
   }
 }
 } // namespace
@@ -141,9 +146,10 @@ std::vector<Checkout> checkouts_of(const File& file) {
       Checkout one;
       one.job = static_cast<int>(j);
       one.step = static_cast<int>(s);
-      one.at = one.ref_at = step.at;
+      one.at = one.ref_at = one.repository_at = step.at;
       if (const auto* with = step.node->find("with")) {
         one.repository = with->text_at("repository");
+        if (const auto* repository = with->find("repository")) one.repository_at = repository->at;
         one.path = with->text_at("path");
         if (const auto* ref = with->find("ref")) one.has_ref = true, one.ref = ref->text, one.ref_at = ref->at;
       }

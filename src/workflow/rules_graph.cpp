@@ -164,6 +164,26 @@ void needed(const File& file, const std::string& id, std::set<std::string>& seen
     for (const auto& need : job->needs) needed(file, need, seen);
 }
 
+/// Whether the job's name, or a comment above or in its first lines, says that some jobs are required: branch
+/// protection waits for these, and the others may fail.
+bool says_required(const File& file, const Job& job) {
+  if (text::lower(job.id + " " + job.node->text_at("name")).find("required") != std::string::npos) return true;
+  auto lines = text::lines(file.text);
+  auto comment_of = [&](std::size_t line) {
+    auto mark = lines[line].find('#');
+    return mark == std::string::npos ? std::string() : text::lower(std::string_view(lines[line]).substr(mark));
+  };
+  std::size_t first = std::min<std::size_t>(job.at.line, lines.size());
+  if (first == 0) return false;
+  auto last = first;
+  for (--first; first > 0 && text::trim(lines[first - 1]).starts_with('#'); --first) {
+  }
+  while (last < lines.size() && !text::trim(lines[last]).starts_with("steps:")) ++last;
+  for (auto line = first; line < last; ++line)
+    if (comment_of(line).find("required") != std::string::npos) return true;
+  return false;
+}
+
 void check_gates(const Rules& rules, const File& file) {
   for (std::size_t i = 0; i < file.jobs.size(); ++i) {
     const auto& gate = file.jobs[i];
@@ -177,7 +197,7 @@ void check_gates(const Rules& rules, const File& file) {
       if (!covered.contains(job.id) && !before.contains(gate.id)) missing.push_back("`" + job.id + "`");
     }
     if (missing.empty()) continue;
-    rules.add(file, gate.at, "Y135", Severity::warning,
+    rules.add(file, gate.at, "Y135", says_required(file, gate) ? Severity::note : Severity::warning,
               fmt::format("job `{}` reports for the whole workflow and does not need {}", gate.id,
                           text::first(missing, k_names_shown)),
               "add them to its `needs`: their failure passes unseen");

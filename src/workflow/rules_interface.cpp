@@ -30,11 +30,49 @@ bool is_read(const File& file, std::string_view name) {
 namespace {
 
 /// A read that an empty value would reach. A checkout of this repository takes an empty ref for the triggering one.
+bool is_bare(const Read& read, std::string_view name) {
+  return read.path[0] == "inputs" && reads_input(read, name) && !read.has_fallback && !read.slot.ends_with("name") &&
+         read.slot != "with.ref" && read.slot != "with.repository";
+}
+
 const Read* bare_read(const File& file, std::string_view name) {
   for (const auto& read : file.reads)
-    if (read.path[0] == "inputs" && reads_input(read, name) && !read.has_fallback && !read.slot.ends_with("name") &&
-        read.slot != "with.ref" && read.slot != "with.repository")
-      return &read;
+    if (is_bare(read, name)) return &read;
+  return nullptr;
+}
+
+/// The inputs that must not be empty for a condition to hold: `inputs.a && inputs.b != ''`.
+void needed_inputs(const Expression& condition, std::vector<std::string>& names) {
+  using Kind = Expression::Kind;
+  bool input = condition.kind == Kind::name && condition.path.size() == 2 && same_name(condition.path[0], "inputs");
+  if (input) names.push_back(condition.path[1]);
+  if (condition.kind != Kind::binary) return;
+  const auto &left = condition.parts[0], &right = condition.parts[1];
+  bool empty = right.kind == Kind::literal && (right.text.empty() || right.text == "false");
+  bool compared = right.kind == Kind::literal && (condition.text == "==" ? !empty : condition.text == "!=" && empty);
+  if (condition.text == "&&" || compared) needed_inputs(left, names);
+  if (condition.text == "&&") needed_inputs(right, names);
+}
+
+/// Whether the step or job of the read runs only with an input that this way of starting does not have.
+bool is_skipped(const File& file, const Read& read, const Entry& there) {
+  if (read.job < 0 || read.slot == "if") return false;
+  const auto& job = file.jobs[static_cast<std::size_t>(read.job)];
+  for (const auto* node : {job.node, read.step < 0 ? nullptr : job.steps[static_cast<std::size_t>(read.step)].node}) {
+    auto text = node ? node->text_at("if") : std::string();
+    auto condition = only_expression(text);
+    if (!condition && text.find("${{") == std::string::npos) condition = parse_expression(text).expression;
+    std::vector<std::string> names;
+    if (condition) needed_inputs(*condition, names);
+    if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return !there.find(name); })) return true;
+  }
+  return false;
+}
+
+/// A read that an empty value reaches when the workflow is started in this way.
+const Read* read_when_started(const File& file, std::string_view name, const Entry& there) {
+  for (const auto& read : file.reads)
+    if (is_bare(read, name) && !is_skipped(file, read, there)) return &read;
   return nullptr;
 }
 
@@ -48,24 +86,39 @@ std::string shown(const Input& input) {
 }
 
 /// In a called workflow `github` is that of the caller, so a callee may read what its caller's form asked for.
-bool read_by_callees(const Rules& rules, const File& file, std::string_view name, std::set<std::string>& seen) {
+/// `unread` is set if a callee cannot be read.
+bool read_by_callees(const Rules& rules, const File& file, std::string_view name, std::set<std::string>& seen,
+                     bool& unread) {
   for (const auto& call : file.calls) {
     if (call.file.empty() || call.kind == Call::Kind::dispatch || !seen.insert(call.file).second) continue;
     const auto* callee = rules.repository.find(call.file);
     if (!callee) continue;
+    unread |= !callee->readable;
     for (const auto& read : callee->reads)
       if (reads_through_event(read, name) || (read.whole && read.path[0] == "github" && read.path.size() > 1))
         return true;
-    if (read_by_callees(rules, *callee, name, seen)) return true;
+    if (read_by_callees(rules, *callee, name, seen, unread)) return true;
   }
   return false;
 }
 
+/// Node and Docker actions read INPUT_NAME from their environment; their code is not looked at.
+bool runs_steps(const File& action) {
+  const auto* runs = action.root.find("runs");
+  return runs && runs->text_at("using") == "composite";
+}
+
 void check_unread(const Rules& rules, const File& file) {
+  if (file.action && !runs_steps(file)) return;
   for (const auto& name : file.input_names()) {
     if (is_read(file, name)) continue;
     std::set<std::string> seen;
-    if (file.dispatch && file.dispatch->find(name) && read_by_callees(rules, file, name, seen)) continue;
+    bool unread = false;
+    if (file.dispatch && file.dispatch->find(name) && read_by_callees(rules, file, name, seen, unread)) continue;
+    if (unread) {
+      rules.not_looked_at("inputs that a called file which cannot be read may use");
+      continue;
+    }
     const auto* input = file.input(name);
     rules.add(file, input->at, "Y122", Severity::warning, fmt::format("input `{}` is declared and never read", name),
               "use it, or remove it here and at the callers");
@@ -81,7 +134,7 @@ struct Way {
 void check_one_sided(const Rules& rules, const File& file, const Way& here, const Way& there) {
   for (const auto& input : here.entry.inputs) {
     if (there.entry.find(input.name) || input.type == "boolean") continue;
-    const auto* read = bare_read(file, input.name);
+    const auto* read = read_when_started(file, input.name, there.entry);
     if (!read || file.reads_all_inputs) continue;
     rules.add(file, input.at, "Y118", Severity::warning,
               fmt::format("input `{}` exists under {} only: started by {} it is empty where line {} reads it",
@@ -140,10 +193,22 @@ bool output_is_read(const Rules& rules, const File& file, const std::string& nam
   return false;
 }
 
+/// Whether a workflow that cannot be read names the file: it may call it and read its outputs.
+bool is_named_unread(const Rules& rules, const File& file) {
+  const auto& files = rules.repository.files;
+  return std::any_of(files.begin(), files.end(), [&](const std::unique_ptr<File>& other) {
+    return !other->readable && other->text.find(file.basename()) != std::string::npos;
+  });
+}
+
 void check_outputs(const Rules& rules, const File& file) {
   for (const auto& output : file.outputs) {
     bool called = false;
     if (output_is_read(rules, file, output.key, called) || !called) continue;
+    if (is_named_unread(rules, file)) {
+      rules.not_looked_at("outputs that a file which cannot be read may use");
+      continue;
+    }
     rules.add(file, output.at, "Y124", Severity::note,
               fmt::format("no caller in this repository reads output `{}`", output.key),
               "remove it, or keep it for callers elsewhere");

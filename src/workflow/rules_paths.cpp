@@ -34,6 +34,18 @@ bool is_script(std::string_view word) {
   return word.ends_with(".py") || word.ends_with(".sh") || word.ends_with(".ps1");
 }
 
+/// A directory that pytest collects: with a slash, or called like tests, and not the value of an option.
+bool is_test_directory(const std::vector<Word>& words, std::size_t i) {
+  const auto& word = words[i].text;
+  bool named = word.find('/') != word.npos || word == "test" || word == "tests";
+  if (!named || word.starts_with('-') || word.find_first_of("<>&") != word.npos) return false;
+  const auto& last = words[i - 1].text;
+  bool redirected = !last.empty() && last.find_first_of("<>") != last.npos;
+  bool flag = last.starts_with('-') && last.find('=') == last.npos && last.find_first_not_of("-vqsxl") != last.npos &&
+              !last.starts_with("-r");
+  return !flag && !redirected;
+}
+
 /// The words of a command that must be files: the script of an interpreter, tests of pytest, requirements of pip.
 std::vector<Word> files_of(const std::vector<Word>& words) {
   std::vector<Word> found;
@@ -47,7 +59,7 @@ std::vector<Word> files_of(const std::vector<Word>& words) {
     const auto& word = words[i].text;
     bool requirement = i > 0 && (words[i - 1].text == "-r" || words[i - 1].text == "--requirement");
     if ((pip || (python && pip)) && requirement && word.ends_with(".txt")) found.push_back(words[i]);
-    if (pytest && (word.ends_with(".py") || word.find(".py::") != word.npos))
+    if (pytest && (word.ends_with(".py") || word.find(".py::") != word.npos || is_test_directory(words, i)))
       found.push_back({file_part(word), words[i].offset});
     if (python && word == "-m" && i + 1 < words.size()) {
       const auto& module = words[i + 1].text;
@@ -64,6 +76,58 @@ std::vector<Word> files_of(const std::vector<Word>& words) {
   }
   return found;
 }
+
+/// Where the commands of a script run. A subshell, `(cd x && …)` or `$(cd x && …)`, ends where its parenthesis does.
+struct Directory {
+  std::optional<std::string> here; ///< nullopt: unknown
+  std::vector<std::optional<std::string>> pushed = {};
+  std::vector<std::optional<std::string>> outer = {}; ///< of each open subshell, the directory outside of it
+
+  /// The program of a command, behind `X=$(` and `(`.
+  static std::string program_of(const std::string& word) {
+    auto begin = word.rfind('(');
+    bool plain = begin != word.npos && word.find(')', begin) == word.npos && word.find("${{") == word.npos;
+    return plain ? word.substr(begin + 1) : word;
+  }
+
+  bool moves(const std::string& program, const std::vector<Word>& words) {
+    open(words);
+    if (program == "popd" && !pushed.empty()) {
+      here = pushed.back();
+      pushed.pop_back();
+    }
+    if (program != "cd" && program != "pushd") return false;
+    if (program == "pushd") pushed.push_back(here);
+    auto to = words.size() > 1 ? relative_to_workspace(words[1].text) : "";
+    while (to.ends_with(')')) to.pop_back();
+    here = here && is_plain(to) ? std::optional(path::normal(path::join(*here, to))) : std::nullopt;
+    return true;
+  }
+
+  /// Opens what the command begins and does not end itself.
+  void open(const std::vector<Word>& words) {
+    std::size_t opened = 0, closed = 0;
+    for (const auto& word : words) count(word.text, opened, closed);
+    closing_ = closed > opened ? closed - opened : 0;
+    for (; opened > closed; --opened) outer.push_back(here);
+  }
+
+  void leave() {
+    for (; closing_ > 0 && !outer.empty(); --closing_) {
+      here = outer.back();
+      outer.pop_back();
+    }
+  }
+
+private:
+  /// Without the parentheses of `${{ }}`, and of words with blanks, which were in quotes.
+  static void count(const std::string& word, std::size_t& opened, std::size_t& closed) {
+    if (word.find("${{") != word.npos || word.find_first_of(" \t\n") != word.npos) return;
+    opened += static_cast<std::size_t>(std::count(word.begin(), word.end(), '('));
+    closed += static_cast<std::size_t>(std::count(word.begin(), word.end(), ')'));
+  }
+  std::size_t closing_ = 0;
+};
 
 class Paths {
 public:
@@ -105,27 +169,22 @@ private:
   void script(const File& file, int job, int step, const std::vector<Checkout>& checkouts) {
     const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
     auto here = directory(file, file.jobs[static_cast<std::size_t>(job)], one);
-    std::vector<std::optional<std::string>> stack;
+    Directory at;
+    at.here = here;
     for (const auto& command : one.commands) {
       const auto& words = command.words;
-      const auto& program = words[0].text;
-      if (program == "pushd") stack.push_back(here);
-      if (program == "cd" || program == "pushd") {
-        auto to = words.size() > 1 ? relative_to_workspace(words[1].text) : "";
-        here = here && is_plain(to) ? std::optional(path::normal(path::join(*here, to))) : std::nullopt;
+      auto program = Directory::program_of(words[0].text);
+      if (at.moves(program, words)) {
+        at.leave();
         continue;
       }
-      if (program == "popd" && !stack.empty()) {
-        here = stack.back();
-        stack.pop_back();
-      }
-      if (program.starts_with('(')) here = std::nullopt; // a subshell: where it ends is not known
-      if (program == "docker" || program == "ssh" || program == "chroot") continue; // another file system
-      for (const auto& word : files_of(words)) {
+      bool elsewhere = program == "docker" || program == "ssh" || program == "chroot"; // another file system
+      for (const auto& word : elsewhere ? std::vector<Word>() : files_of(words)) {
         auto name = relative_to_workspace(word.text);
-        if (here && is_plain(name))
-          path_in(file, job, step, *one.run, {path::normal(path::join(*here, name)), word.offset}, checkouts);
+        if (at.here && is_plain(name))
+          path_in(file, job, step, *one.run, {path::normal(path::join(*at.here, name)), word.offset}, checkouts);
       }
+      at.leave();
     }
   }
 

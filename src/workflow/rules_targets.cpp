@@ -138,7 +138,7 @@ void check_copies(const Rules& rules, const std::vector<TargetList>& lists) {
       if (lists[k].file == lists[i].file && lists[k].name != lists[i].name) continue;
       told[k] = true;
       if (lists[k].targets == lists[i].targets) continue;
-      different = &lists[k];
+      different = different ? different : &lists[k];
       places.push_back(place_of(lists[k]));
     }
     if (!different) continue;

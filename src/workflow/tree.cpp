@@ -138,6 +138,18 @@ Result<std::unique_ptr<Tree>> open_revision(const GitPlace& place) {
   return std::make_unique<RevisionTree>(place, std::move(files));
 }
 
+Result<void> check_repository(const GitPlace& place) {
+  if (!place.directory.empty() && !sys::is_directory(place.directory))
+    return fail(ErrorKind::not_found, "Y150", fmt::format("{} is not a directory", place.directory),
+                "name the root of a repository");
+  auto found = git(place, {"rev-parse", "--git-dir"});
+  if (found) return {};
+  if (found.error().kind != ErrorKind::not_found) return fail(std::move(found).error());
+  return fail(ErrorKind::not_found, "Y151",
+              fmt::format("{} is not in a git repository", place.directory.empty() ? "." : place.directory),
+              "name the root of a clone, or of a bare repository");
+}
+
 std::vector<std::string> workflow_files(Tree& tree) {
   std::string directory = tree.exists(".github/workflows") ? ".github/workflows/" : "";
   std::vector<std::string> found;

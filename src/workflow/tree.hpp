@@ -44,6 +44,9 @@ Result<std::unique_ptr<Tree>> open_revision(const GitPlace& place);
 /// Standard output of `git WORDS…` in the directory. failed Y151 with git's own words when it ends with an error.
 Result<std::string> git(const GitPlace& place, std::vector<std::string> words);
 
+/// not_found Y150 if the directory does not exist; Y151 if git finds no repository in it. One git process.
+Result<void> check_repository(const GitPlace& place);
+
 /// The paths of workflow files: `.github/workflows/*.yml`, or, where that directory does not exist, the `.yml` files
 /// directly in the tree's root.
 std::vector<std::string> workflow_files(Tree& tree);

@@ -78,7 +78,10 @@ public:
     diagnostics_.reset(fy_diag_create(&settings));
     fy_diag_set_collect_errors(diagnostics_.get(), true);
     fy_parse_cfg configuration{};
-    configuration.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_COLLECT_DIAG);
+    // GitHub and PyYAML read a closing bracket and the lines of a quoted text at the column of their key; without the
+    // last flag libfyaml refuses both.
+    configuration.flags =
+        static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_SLOPPY_FLOW_INDENTATION);
     configuration.diag = diagnostics_.get();
     parser_.reset(fy_parser_create(&configuration));
     if (parser_ && fy_parser_set_string(parser_.get(), text_.data(), text_.size()) != 0) parser_.reset();

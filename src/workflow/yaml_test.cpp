@@ -57,6 +57,22 @@ TEST(Yaml, BadInputIsADefectWithACode) {
   EXPECT_EQ(code_of(""), "");
 }
 
+TEST(Yaml, WhatIsInBracketsAndQuotesMayStandAtTheColumnOfItsKey) {
+  auto parsed = parse_yaml(
+      {"m:\n  t: [\n    {a: 1},\n  ]\n  u: {\n    b: 2\n  }\n  v: \"x\n  y\"\n  w: 'x\n  y'\n  z: 3\n", "a.yml"});
+  ASSERT_TRUE(parsed.readable) << parsed.defects.at(0).message;
+  const auto* m = parsed.root.find("m");
+  ASSERT_TRUE(m);
+  EXPECT_EQ(m->find("t")->items.size(), 1u);
+  EXPECT_EQ(m->find("u")->text_at("b"), "2");
+  EXPECT_EQ(m->text_at("v"), "x y");
+  EXPECT_EQ(m->text_at("w"), "x y");
+  EXPECT_EQ(m->member("z")->at.line, 12u);
+  EXPECT_EQ(code_of("a:\n  b: [1\n  c: 2\n"), "Y101");
+  EXPECT_EQ(code_of("a: {b: 1\n"), "Y101");
+  EXPECT_EQ(code_of("a: \"x\nb: 2\n"), "Y101");
+}
+
 TEST(Yaml, AFileThatIsNotTextIsADefectAtItsByte) {
   auto parsed = parse_yaml({"on: &\n%\xf8", "a.yml"}); // libfyaml 0.7.12 never ends on it
   ASSERT_EQ(parsed.defects.size(), 1u);

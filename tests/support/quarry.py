@@ -32,8 +32,8 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {**keep, "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1", "XDG_STATE_HOME": STATE.name, **more}
 
 
-def quarry(*arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 600) -> Done:
-    ended = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, env=environment or clean_environment(), cwd=cwd, timeout=timeout)
+def quarry(*arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 600, input: str | None = None) -> Done:
+    ended = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, input=None if input is None else input.encode(), env=environment or clean_environment(), cwd=cwd, timeout=timeout)
     return Done(ended.returncode, ended.stdout.decode(errors="replace"), ended.stderr.decode(errors="replace"))
 
 

@@ -27,6 +27,8 @@ double seconds_of(std::int64_t us) { return static_cast<double>(us) / 1e6; }
 
 // log report
 
+std::string days_text(std::int64_t days) { return fmt::format("{} day{}", days, days == 1 || days == -1 ? "" : "s"); }
+
 std::string counts_text(const Findings& findings) {
   auto count = [&](Severity severity, std::string_view word) {
     return units::things(static_cast<std::size_t>(std::ranges::count(findings, severity, &Finding::severity)), word);
@@ -74,7 +76,7 @@ void add_warnings(const LogReport& report, std::int64_t today, std::vector<Secti
   Section deprecations{"deprecations", {"until", "left", "seen", "what"}, {k_text, k_number, k_number, k_name}, {}, "",
                        k_log_rows};
   for (const auto& found : report.deprecations) {
-    auto left = found.day < 0 ? std::string() : fmt::format("{} days", found.day - today);
+    auto left = found.day < 0 ? std::string() : days_text(found.day - today);
     deprecations.rows.push_back(
         {found.deadline.empty() ? "not said" : found.deadline, left, units::count(found.count), found.subject});
   }
@@ -88,6 +90,10 @@ void add_warnings(const LogReport& report, std::int64_t today, std::vector<Secti
   constexpr std::size_t k_kinds_shown = 8;
   if (counts.size() > k_kinds_shown) counts.resize(k_kinds_shown);
   warnings.text = text::join(counts, ", ");
+  if (report.uncounted_warnings > 0)
+    warnings.text +=
+        fmt::format("; {} more beyond {} different ones are not kept",
+                    units::things(report.uncounted_warnings, "warning"), units::count(buildlog::k_warnings_max));
   for (const auto& warning : report.warnings)
     warnings.rows.push_back({units::count(warning.count), warning.flag, warning.message, warning.place});
   into.push_back(std::move(warnings));
@@ -106,7 +112,8 @@ std::vector<Section> log_sections_of(const LogReport& report, std::int64_t today
   sections.push_back({head, {}, {}, {}, report.is_test ? "tests: " + report.test_summary : report.name});
   if (report.failure) {
     Section failure{
-        "first failure", {"line", ""}, {k_number, k_text}, {}, report.failure->name + ", " + report.failure->kind};
+        "first failure", {"line", ""}, {k_number, k_name}, {}, report.failure->name + ", " + report.failure->kind};
+    if (!report.failure->step.empty()) failure.text += ", in step " + report.failure->step;
     for (const auto& line : report.failure->before) failure.rows.push_back({units::count(line.number), line.text});
     failure.rows.push_back({units::count(report.failure->line), {report.failure->text, Tone::bad}});
     for (const auto& line : report.failure->behind) failure.rows.push_back({units::count(line.number), line.text});
@@ -133,6 +140,7 @@ Json failure_json(const std::optional<buildlog::Failure>& failure) {
           {"text", failure->text},
           {"before", lines(failure->before)},
           {"behind", lines(failure->behind)},
+          {"step", failure->step.empty() ? Json(nullptr) : Json(failure->step)},
           {"proof_line", failure->proof_line},
           {"proof", failure->proof}};
 }
@@ -174,6 +182,7 @@ Json log_json(const LogReport& report, std::int64_t today) {
           {"runs", runs},
           {"failure", failure_json(report.failure)},
           {"warnings", warnings},
+          {"warnings_left_out", report.uncounted_warnings},
           {"deprecations", deprecations},
           {"passing_warnings", passing},
           {"repeated", repeated},
@@ -226,11 +235,12 @@ Command report_command() {
           "job that failed. A line that says `error` is a failure only if another line proves that the job failed. "
           "What "
           "several logs have, such as those of a matrix, is one finding that names them; its place is in the first.\n\n"
-          "A FILE is a log, a zip of a run's logs as GitHub gives it, or a directory; `LABEL=FILE` names it. Stamps of "
-          "GitHub, teatime and docker and ANSI escapes are removed. What lines mean is data: "
+          "A FILE is a log, a zip of a run's logs as GitHub gives it, or a directory; `LABEL=FILE` names it. `-` is "
+          "standard input, which is read into memory, up to 512 MiB. The output of `gh run view --log` is one log for "
+          "each job. Stamps of GitHub, teatime and docker and ANSI escapes are removed. What lines mean is data: "
           "docs/formats/log-rules.md.",
       .operands = {{.name = "FILE",
-                    .help = "a log, a zip of logs or a directory; LABEL=FILE names it",
+                    .help = "a log, a zip of logs, a directory, or - for standard input; LABEL=FILE names it",
                     .repeats = true}},
       .flags = {{"--fail-within", "DAYS",
                  "exit 1 if a deprecation's deadline is at most so many days away, such as 60d"},
@@ -240,6 +250,7 @@ Command report_command() {
                 log_rules_flag()},
       .examples = {{"quarry log report logs.zip --fail-within 60d", "all jobs of a run, as a check"},
                    {"quarry log report build.log --format markdown", "for a pull request"},
+                   {"gh run view 22368 --log-failed | quarry log report -", "the failed jobs of a run"},
                    {"quarry log report py3.11.log py3.12.log --format github",
                     "in a GitHub job: annotations, and all findings in the step summary"}},
       .exit_codes = {{1, "a job failed, or a deadline is near"}, {6, "a zip is broken"}},
@@ -269,7 +280,7 @@ Result<int> run_log_diff(Context& context, const Arguments& arguments) {
                {},
                {},
                {},
-               fmt::format("compared with {} lines of {}", units::count(difference.good_lines), good.variant)};
+               fmt::format("compared with {} of {}", units::things(difference.good_lines, "line"), good.variant)};
   Section fresh{"new lines", {"line", "seen", "text"}, {k_number, k_number, k_text}, {}, "", 60};
   Json lines = Json::array();
   for (const auto& line : difference.fresh) {

@@ -3,6 +3,7 @@
 #include "buildlog/tests.hpp"
 #include "cli/commands.hpp"
 #include "cli/log_rules.hpp"
+#include "cli/records.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -101,9 +102,13 @@ Json report_document_of(const TestsReport& report) {
 
 Result<int> run_test_report(Context& context, const Arguments& arguments) {
   TRY(auto files, buildlog::find_reports(arguments.operands));
-  TRY(auto report, buildlog::report_tests(files));
-  print_report(context, arguments, report_sections_of(report), {});
-  context.out.document(report_document_of(report));
+  Findings findings;
+  TRY(auto report, buildlog::report_tests(files, findings));
+  print_report(context, arguments, report_sections_of(report), findings);
+  auto document = report_document_of(report);
+  document["findings"] = findings_json(findings);
+  context.out.document(document);
+  if (has_errors(findings)) return traits(ErrorKind::corrupt).exit_code;
   return report.failed.empty() ? 0 : traits(ErrorKind::failed).exit_code;
 }
 } // namespace
@@ -124,7 +129,8 @@ Command test_report_command() {
       .examples = {{"quarry test report py3.12=a.xml py3.13=b.xml --format markdown",
                     "two variants, for a pull request"},
                    {"quarry test report run=first.xml run=second.xml", "which tests are flaky"}},
-      .exit_codes = {{1, "a test failed and never passed in its variant"}, {6, "a report cannot be read"}},
+      .exit_codes = {{1, "a test failed and never passed in its variant"},
+                     {6, "a report cannot be read; the others are reported"}},
       .schema = "quarry.test-report/1",
       .run = run_test_report};
 }

@@ -178,8 +178,9 @@ Result<int> run_time_report(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-const Operand k_log{
-    .name = "FILE", .help = "a log, a zip of logs or a directory; LABEL=FILE names it", .repeats = true};
+const Operand k_log{.name = "FILE",
+                    .help = "a log, a zip of logs, a directory, or - for standard input; LABEL=FILE names it",
+                    .repeats = true};
 
 Command time_report_command() {
   return {
@@ -224,7 +225,8 @@ Result<int> run_compare(Context& context, const Arguments& arguments) {
   Json variants = Json::array(), effects = Json::array();
   for (const auto& r : found.runners) {
     runners.rows.push_back({r.variant, duration(r.total), fmt::format("{:.2f}x", r.factor),
-                            fmt::format("{:.2f} to {:.2f}", r.low, r.high), fmt::format("{:+.0f} s", r.content)});
+                            fmt::format("{:.2f} to {:.2f}", r.low, r.high),
+                            fmt::format("{:+d} s", std::lround(r.content))});
     variants.push_back({{"variant", r.variant},
                         {"total", number(r.total)},
                         {"factor", number(r.factor)},

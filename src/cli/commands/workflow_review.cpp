@@ -67,7 +67,7 @@ Result<void> read_runs(const Context& context, const Arguments& arguments, Recor
 Result<void> read_tests(const Arguments& arguments, Recorded& recorded) {
   if (arguments.list("--junit").empty()) return {};
   TRY(auto files, buildlog::find_reports(arguments.list("--junit")));
-  TRY(auto report, buildlog::report_tests(files));
+  TRY(auto report, buildlog::report_tests(files, recorded.findings));
   Section table{
       "tests", {"variant", "run", "failed", "skipped", "time"}, {k_name, k_number, k_number, k_number, k_number}, {}};
   for (const auto& one : report.variants)
@@ -156,6 +156,7 @@ Result<workflow::ReviewOptions> review_options_of(const Context& context, const 
 
 Result<int> run_review(Context& context, const Arguments& arguments) {
   auto root = workflow_root(arguments);
+  TRY_DO(workflow::check_repository(git_place(context, root, "")));
   TRY(auto others, others_of(context, arguments));
   TRY(auto options, review_options_of(context, arguments, others));
   TRY(auto history,
@@ -208,9 +209,11 @@ Command workflow_review_command() {
           "pass, matrices, defaults. Then it checks what the description and the commit titles claim. A claim is a "
           "line or sentence with a verb such as added, removed, fixed, passed, and a name in back quotes or with an "
           "underscore; words are matched, sentences are not understood.\n\n"
-          "Important (exit code 1): a claim without a change behind it, a title that names what the change does not "
-          "touch, no linked run, a new error of `workflow lint`, a failed test, a deprecation that ends within 60 "
-          "days. Suggestions: new warnings of lint, a matrix that grows with its minutes, a default raised in one of "
+          "Important (exit code 1): a claim without a change behind it, a title whose edit is undone later, a new "
+          "error "
+          "of `workflow lint`, a failed test, a deprecation that ends within 60 days. Suggestions: a way to start a "
+          "changed workflow that the pull request does not run and no linked run took, new warnings of lint, a matrix "
+          "that grows with its minutes, a default raised in one of "
           "several places, a lost fallback of a ref. Notes: changes that nobody mentions.\n\n"
           "Findings of the base count only if the change makes their workflow run more often; their status says so. "
           "--run and --junit give the minutes and results of a run. Nothing is executed but git, and no network is "

@@ -1,0 +1,144 @@
+// Whether a change has what is claimed of it.
+#include "workflow/claims.hpp"
+
+#include "base/ascii.hpp"
+#include "base/text.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+
+namespace quarry::workflow {
+
+namespace {
+bool continues_name(char c) { return c == '_' || c == '-' || ascii::is_alnum(c); }
+
+/// Lines with the word; a comment changes nothing.
+std::size_t lines_with(const std::vector<ChangedLine>& lines, const std::string& word) {
+  return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), [&](const ChangedLine& line) {
+    return !text::trim(line.text).starts_with('#') && has_word(line.text, word);
+  }));
+}
+
+/// Whether some file has the word in more (sign 1) or fewer (sign -1) lines, or on any changed line (0).
+bool lines_change(const Claim& claim, const History& history, const std::string& word, int sign) {
+  for (const auto& file : history.files) {
+    if (claim.missing && file.created) continue;
+    auto added = lines_with(file.added, word), removed = lines_with(file.removed, word);
+    if (sign == 0 ? added + removed > 0 : sign > 0 ? added > removed : removed > added) return true;
+  }
+  return false;
+}
+
+bool model_changes(const Claim& claim, const Changes& changes, const History& history, const std::string& name) {
+  for (const auto& change : changes.list) {
+    const auto* file = history.find(change.file);
+    if (!same_name(change.name, name) || (claim.missing && file && file->created)) continue;
+    if (claim.verb == Claim::Verb::changed) return true;
+    if ((claim.verb == Claim::Verb::added) == (change.what == Change::What::added) &&
+        change.what != Change::What::changed)
+      return true;
+  }
+  return false;
+}
+
+bool replaced(const Claim& claim, const History& history) {
+  for (const auto& file : history.files)
+    if (lines_with(file.removed, claim.from) > 0 && lines_with(file.added, claim.to) > 0) return true;
+  return false;
+}
+
+bool base_has(const Repository& before, const std::string& word) {
+  return std::any_of(before.files.begin(), before.files.end(),
+                     [&](const auto& file) { return has_word(file->text, word); });
+}
+
+/// A title may shorten a name: `DRIVER_ABI` for `THEROCK_DRIVER_ABI`.
+bool is_part_of_change(const History& history, const std::string& name) {
+  auto wanted = text::lower(name);
+  auto has = [&](const ChangedLine& line) { return text::lower(line.text).find(wanted) != std::string::npos; };
+  return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
+    return text::lower(file.path).find(wanted) != std::string::npos ||
+           std::any_of(file.added.begin(), file.added.end(), has) ||
+           std::any_of(file.removed.begin(), file.removed.end(), has);
+  });
+}
+
+/// "Disable test_a": the line above the function changes, not the one with its name.
+bool is_near_change(const History& history, const std::string& name) {
+  auto wanted = text::lower(name);
+  auto has = [&](const std::string& line) { return text::lower(line).find(wanted) != std::string::npos; };
+  return std::any_of(history.files.begin(), history.files.end(),
+                     [&](const ChangedFile& file) { return std::any_of(file.near.begin(), file.near.end(), has); });
+}
+
+bool is_event(std::string_view name) {
+  static constexpr std::array<std::string_view, 7> k_events = {
+      "workflow_dispatch",   "workflow_call", "workflow_run",       "pull_request",
+      "pull_request_target", "merge_group",   "repository_dispatch"};
+  return std::find(k_events.begin(), k_events.end(), name) != k_events.end();
+}
+
+/// Whether a file or directory of that name changes, is created or deleted.
+bool path_changes(const History& history, std::string_view name) {
+  while (name.starts_with("./")) name.remove_prefix(2);
+  while (name.starts_with('/')) name.remove_prefix(1);
+  while (name.ends_with('/')) name.remove_suffix(1);
+  if (name.empty()) return false;
+  return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
+    return ("/" + file.path + "/").find(fmt::format("/{}/", name)) != std::string::npos;
+  });
+}
+
+/// Whether `word` stands in `text` with no character beside it that `continues` a word.
+template <typename Continues> bool has_bounded(std::string_view text, std::string_view word, Continues continues) {
+  if (word.empty() || text.size() < word.size()) return false;
+  for (std::size_t at = 0; at + word.size() <= text.size(); ++at) {
+    if (!same_name(text.substr(at, word.size()), word)) continue;
+    auto end = at + word.size();
+    if ((at == 0 || !continues(text[at - 1])) && (end == text.size() || !continues(text[end]))) return true;
+  }
+  return false;
+}
+} // namespace
+
+bool has_word(std::string_view text, std::string_view word) { return has_bounded(text, word, continues_name); }
+
+bool has_word(std::string_view text, Topic topic) {
+  return has_bounded(text, topic.word, [](char c) { return continues_name(c) && c != '_' && c != '-'; });
+}
+
+std::set<std::string> topics_of(std::string_view path) {
+  std::set<std::string> topics;
+  auto name = path::basename(path);
+  for (const auto& word : text::split_any(text::lower(name.substr(0, name.find('.'))), "_-")) topics.insert(word);
+  return topics;
+}
+
+bool is_near(const History& history, const std::string& name) {
+  return path_changes(history, name) || is_part_of_change(history, name) || is_near_change(history, name);
+}
+
+Judged judge(const Claim& claim, const Changes& changes, const History& history, const Repository& before) {
+  Judged judged;
+  if (!claim.from.empty()) {
+    auto& place = replaced(claim, history) ? judged.holds : base_has(before, claim.to) ? judged.before : judged.nowhere;
+    place.push_back(claim.to);
+    return judged; // the other names say of what
+  }
+  int sign = claim.verb == Claim::Verb::added ? 1 : claim.verb == Claim::Verb::removed ? -1 : 0;
+  for (const auto& name : claim.names) {
+    if (is_event(name) && base_has(before, name)) continue; // "updates workflow_dispatch options" is about its inputs
+    bool holds = model_changes(claim, changes, history, name) || lines_change(claim, history, name, sign);
+    bool existed = claim.verb == Claim::Verb::added && base_has(before, name);
+    holds |= claim.verb == Claim::Verb::changed && is_near_change(history, name);
+    holds |= !base_has(before, name) && is_part_of_change(history, name);
+    holds |= path_changes(history, name);
+    (holds ? judged.holds : existed ? judged.before : judged.nowhere).push_back(name);
+  }
+  for (const auto& file : claim.files)
+    (path_changes(history, file) || is_near_change(history, file) ? judged.holds : judged.nowhere).push_back(file);
+  return judged;
+}
+
+} // namespace quarry::workflow
