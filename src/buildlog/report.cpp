@@ -75,7 +75,13 @@ public:
   explicit Verdict(const Rules& rules) : rules_(rules), failures_(rules), passing_(rules.passing.size()) {}
 
   void begin_step(const Line& line) { failures_.begin_step(line.number); }
-  void name_step(std::string_view name) { failures_.name_step(name); }
+  /// `gh run view --log` names the step in each line; those that it cannot tell apart are "UNKNOWN STEP".
+  void enter_step(const Line& line) {
+    if (line.job_step == step_) return;
+    step_ = line.job_step;
+    begin_step(line);
+    failures_.name_step(step_ == "UNKNOWN STEP" ? std::string_view() : line.job_step);
+  }
   /// `rule`: of all patterns for lines; -1 if none matches.
   void take(const Line& line, int rule) {
     failures_.take(line, rule >= rules_.failure_base && rule < rules_.passing_base ? rule - rules_.failure_base : -1);
@@ -113,6 +119,7 @@ private:
   std::vector<PassingWarning> passing_; ///< by the number of its rule
   bool is_test_ = false, test_passed_ = false;
   std::string test_summary_;
+  std::string step_; ///< of the last line, if the lines name it
 };
 
 class Analyzer {
@@ -126,7 +133,7 @@ public:
       if (out_.begin_us == k_no_time) out_.begin_us = line.time_us;
       out_.end_us = std::max(out_.end_us, line.time_us);
     }
-    if (line.job_step != step_) name_step(line);
+    verdict_.enter_step(line);
     auto match = rules_.lines.match(line.text);
     if (match.rule < 0 && noise_.continues(line)) return noise_.take(line, noise_.last());
     if (match.rule >= 0 && match.rule < rules_.failure_base) return noise(line, match.rule);
@@ -150,13 +157,6 @@ public:
   }
 
 private:
-  /// gh calls steps that it cannot tell apart "UNKNOWN STEP".
-  void name_step(const Line& line) {
-    step_ = line.job_step;
-    verdict_.begin_step(line);
-    verdict_.name_step(step_ == "UNKNOWN STEP" ? std::string_view() : line.job_step);
-  }
-
   void noise(const Line& line, int rule) {
     noise_.take(line, rule);
     switch (rules_.noise[static_cast<std::size_t>(rule)].kind) {
@@ -208,7 +208,6 @@ private:
   WarningCounter warnings_;
   WheelWatcher wheels_;
   RepeatedLines repeated_;
-  std::string step_; ///< of `gh run view --log`
 };
 
 } // namespace
