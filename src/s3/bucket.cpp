@@ -41,8 +41,8 @@ bool is_mute(const Call& call, const Refusal& refusal) {
   return call.method == "HEAD" && !call.key.empty() && refusal.code.empty() && told_by_code;
 }
 
-/// The object, or the prefix of a listing, as a locator: "s3://builds/ci/sets/". A caller may use several buckets, so "no
-/// credentials" alone does not say which one needs them.
+/// The object, or the prefix of a listing, as a locator: "s3://builds/ci/sets/". A caller may use several buckets, so
+/// "no credentials" alone does not say which one needs them.
 std::string locator_of(const Call& call, const std::string& bucket) {
   auto prefix =
       std::find_if(call.query.begin(), call.query.end(), [](const auto& each) { return each.first == "prefix"; });
