@@ -112,9 +112,9 @@ std::string unsigned_text(const LedgerRecord& entry, const std::string& defect) 
 /// What makes a channel good after a move that lacks its signature.
 std::string answer_for(const LedgerRecord& entry) {
   return fmt::format(
-      "find out who moved the channel; then whoever may sign `protect` answers for it: `quarry channel "
-      "acknowledge {0} {1} --reason TEXT --sign KEY`, or goes back: `quarry rollback {0} --to GENERATION "
-      "--reason TEXT --sign KEY`",
+      "find out who moved the channel; then `quarry channel acknowledge {0} {1} --reason TEXT --sign KEY` "
+      "answers for it, with the key of somebody who may sign `protect`; or go back: `quarry rollback {0} "
+      "--to GENERATION --reason TEXT --sign KEY`",
       entry.channel, entry.generation);
 }
 

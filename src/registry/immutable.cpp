@@ -60,7 +60,9 @@ Result<R> load_record(ObjectReader& store, std::string_view prefix, const Digest
     return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record without a digest", store.describe()));
   auto key = key_of(prefix, digest);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
-  if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
+  if (!bytes)
+    return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key),
+                "check the digest and `--store`");
   auto found = sha256(*bytes);
   if (found != *digest.sha256()) return altered(key, *digest.sha256(), found);
   return parse({*bytes, key});

@@ -287,8 +287,9 @@ Result<std::uint64_t> FileStore::remove_leftovers(std::int64_t before_us) {
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root) {
   TRY(auto absolute, sys::absolute(root));
   if (sys::exists(absolute) && !sys::is_directory(absolute))
-    return fail(ErrorKind::invalid_argument, "R006",
-                fmt::format("{} is not a directory, so it cannot be a store", root));
+    return fail(
+        ErrorKind::invalid_argument, "R006", fmt::format("{} is not a directory, so it cannot be a store", root),
+        "name a directory: `--store file:PATH`; `quarry config show --origin` says where the setting comes from");
   return std::unique_ptr<ObjectStore>(std::make_unique<FileStore>(root, absolute));
 }
 

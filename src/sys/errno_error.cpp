@@ -44,7 +44,8 @@ Error errno_error(int number, std::string_view action, std::string_view path) {
             {},
             {},
             "choose a place that this user may write, or change its permissions"};
-  case EISDIR: return {ErrorKind::invalid_argument, "D001", std::move(message), {}, {}, {}};
+  case EISDIR:
+    return {ErrorKind::invalid_argument, "D001", std::move(message), {}, {}, "name a file: this is a directory"};
   case EMFILE:
   case ENFILE:
   case ENOMEM: return {ErrorKind::resource_exhausted, "D003", std::move(message), {}, {}, {}};

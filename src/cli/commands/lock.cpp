@@ -68,7 +68,10 @@ Unexpected unknown_extra(const closure::UnknownExtra& unknown) {
   return fail(Error::of(ErrorKind::invalid_argument, "O305",
                         fmt::format("{} {} has no extra `{}`", unknown.project, unknown.version, unknown.extra))
                   .with_detail(extras_text(unknown.known))
-                  .with_hint(near.empty() ? "nothing was written; name one of these extras, or leave it out" : near));
+                  .with_hint(!near.empty() ? near
+                             : unknown.known.empty()
+                                 ? "nothing was written; name the package without extras"
+                                 : "nothing was written; name one of these extras, or leave it out"));
 }
 
 /// `rocm[]` asks for no extra at all; a variable of a script was empty.
@@ -260,16 +263,14 @@ Result<int> run_lock(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto made, make_lock(context, arguments, *store));
   auto text = closure::to_pylock(made.lock);
+  auto output = arguments.get("--output");
+  if (output != "-") TRY_DO(sys::write_file(output, text), "while writing the lock; nothing was kept in the store");
   registry::LockDigest kept;
-  if (keep) {
+  if (keep) { // after the file: a lock in the store that nobody has would keep its sets
     TRY(kept, registry::put_lock(
                   *store, {made.sets, until, made.lock.source, text, who(context), arguments.get("--reason"), {}}));
   }
-  auto output = arguments.get("--output");
-  if (output == "-")
-    context.out.data(text);
-  else
-    TRY_DO(sys::write_file(output, text));
+  if (output == "-") context.out.data(text);
   context.out.note(fmt::format("locked      {} from {}, for {}", units::things(made.lock.projects.size(), "package"),
                                made.lock.source, units::things(made.lock.environments.size(), "environment")));
   if (keep) context.out.note(fmt::format("kept        locks/{} until {}", kept.short_hex(), until));
