@@ -35,7 +35,7 @@ std::shared_ptr<const content::Source> opened(const std::string& bytes, Compress
   return open_frames(rope, compression, **frames, std::make_shared<FrameCache>(cache_bytes));
 }
 
-class Frames : public testing::TestWithParam<Compression> {};
+class Frames : public ::testing::TestWithParam<Compression> {};
 
 TEST_P(Frames, ReadTheSameBytesAtAnyPlaceFromSeveralThreads) {
   auto text = corpus(40u << 20);
@@ -89,7 +89,7 @@ TEST_P(Frames, OfAnEmptyStreamAreNone) {
   EXPECT_EQ(source->size(), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Compressions, Frames, testing::Values(Compression::zstd, Compression::xz),
+INSTANTIATE_TEST_SUITE_P(Compressions, Frames, ::testing::Values(Compression::zstd, Compression::xz),
                          [](const auto& param) { return param.param == Compression::zstd ? "zstd" : "xz"; });
 
 TEST(FindFrames, HasNoAnswerForStreamsThatAreReadFromTheFrontOnly) {

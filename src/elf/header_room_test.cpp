@@ -6,7 +6,7 @@
 namespace quarry::elf {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::uint64_t k_table_end = 64 + 2 * sizeof(Elf64_Phdr), k_wanted = k_table_end + sizeof(Elf64_Phdr),
                         k_loaded = 4096;

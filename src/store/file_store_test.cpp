@@ -233,35 +233,35 @@ TEST_F(FileStoreTest, CompareAndSwapHoldsBetweenProcesses) {
   EXPECT_EQ(**open()->get("n", 100), "30");
 }
 
-Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator) {
+Result<std::unique_ptr<ObjectStore>> opened_at(const std::string& locator) {
   static const sys::FixedClock clock(0);
   return store::open_store(locator, {{{"AWS_REGION", "eu-west-1"}}, clock});
 }
 
 TEST(OpenStore, LocatorsAndWhatHasNoBackend) {
-  EXPECT_EQ((*open_store("file:some/where"))->describe(), "file:some/where");
-  EXPECT_EQ((*open_store("some/where"))->describe(), "file:some/where");
-  EXPECT_EQ((*open_store("file:///srv/a%20b"))->describe(), "file:/srv/a b");
-  EXPECT_EQ((*open_store("/srv/x"))->url("k"), "file:///srv/x/k");
-  EXPECT_EQ((*open_store("s3://bucket/some/prefix/"))->describe(), "s3://bucket/some/prefix");
-  EXPECT_EQ((*open_store("s3://bucket/p"))->url("a b"), "https://bucket.s3.eu-west-1.amazonaws.com/p/a%20b");
-  EXPECT_EQ((*open_store("https://example.org/x"))->url("a b"), "https://example.org/x/a%20b");
+  EXPECT_EQ((*opened_at("file:some/where"))->describe(), "file:some/where");
+  EXPECT_EQ((*opened_at("some/where"))->describe(), "file:some/where");
+  EXPECT_EQ((*opened_at("file:///srv/a%20b"))->describe(), "file:/srv/a b");
+  EXPECT_EQ((*opened_at("/srv/x"))->url("k"), "file:///srv/x/k");
+  EXPECT_EQ((*opened_at("s3://bucket/some/prefix/"))->describe(), "s3://bucket/some/prefix");
+  EXPECT_EQ((*opened_at("s3://bucket/p"))->url("a b"), "https://bucket.s3.eu-west-1.amazonaws.com/p/a%20b");
+  EXPECT_EQ((*opened_at("https://example.org/x"))->url("a b"), "https://example.org/x/a%20b");
   for (const auto* locator : {"s3://Bucket/x", "s3:bucket/x", "s3:/bucket/x"})
-    EXPECT_EQ(open_store(locator).error().code, "K001") << locator;
+    EXPECT_EQ(opened_at(locator).error().code, "K001") << locator;
   for (const std::string locator : {"gs://b", "az://b", "memory:"}) {
-    auto opened = open_store(locator);
+    auto opened = opened_at(locator);
     ASSERT_FALSE(opened) << locator;
     EXPECT_EQ(opened.error().code, "R006");
     EXPECT_EQ(opened.error().kind, ErrorKind::invalid_argument);
   }
   for (const std::string locator : {"", "file:"})
-    EXPECT_EQ(open_store(locator).error().kind, ErrorKind::invalid_argument);
+    EXPECT_EQ(opened_at(locator).error().kind, ErrorKind::invalid_argument);
 }
 
 TEST(OpenStore, AFileIsNoStore) {
   TemporaryDirectory directory;
   ASSERT_TRUE(sys::write_file(directory.path() + "/f", "x"));
-  auto opened = open_store("file:" + directory.path() + "/f");
+  auto opened = opened_at("file:" + directory.path() + "/f");
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, "R006");
 }

@@ -10,9 +10,9 @@
 namespace quarry::sys {
 namespace {
 
-class Held : public testing::Test {
+class Held : public ::testing::Test {
 protected:
-  void SetUp() override { root_ = *make_temporary_directory(testing::TempDir(), "held"); }
+  void SetUp() override { root_ = *make_temporary_directory(::testing::TempDir(), "held"); }
   void TearDown() override { ASSERT_TRUE(remove_tree(root_)); }
   std::string at(const std::string& name) const { return path::join(root_, name); }
   std::vector<std::string> names() const {
