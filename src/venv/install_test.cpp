@@ -600,8 +600,8 @@ protected:
 
 // Two recipes bring one devel package each; every unpacked file is compared with the payload of its own package.
 TEST_F(Expanded, DevelopmentFilesOfTwoRecipesAreProvenEachByItsOwnPackage) {
-  const Devel before{"acme-devel", "acme_devel", "_acme_devel", "// acme\n"};
-  const Devel after{"zeta-devel", "zeta_devel", "_zeta_devel", "// zeta\n"};
+  const Devel before{"acme-devel", "acme_devel", "_acme_devel", "// acme code\n"};
+  const Devel after{"zeta-devel", "zeta_devel", "_zeta_devel", "// zeta code\n"};
   add(before);
   add(after);
   EXPECT_TRUE(prove()) << "nothing is unpacked yet";
