@@ -379,8 +379,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with self.state.lock:
             found = self.source(source)
             headers = self.kept_headers() if self.headers.get("x-amz-metadata-directive") == "REPLACE" else found.headers
-            self.state.objects[self.key] = Stored(found.body, hashlib.md5(found.body).hexdigest(), headers)
-        self.xml(200, f"<CopyObjectResult><ETag>&quot;{found.etag}&quot;</ETag></CopyObjectResult>")
+            made = self.state.objects[self.key] = Stored(found.body, hashlib.md5(found.body).hexdigest(), headers)
+        self.xml(200, f"<CopyObjectResult><ETag>&quot;{made.etag}&quot;</ETag></CopyObjectResult>")
 
     def get_object(self):
         with self.state.lock:
