@@ -1,6 +1,8 @@
 # The house: one static library per room, and stairs that only go down.
 #
-#   add_room(name FLOOR n USES room... [LIBRARIES external...])
+#   add_room(name FLOOR n [TESTS_APART] USES room... [LIBRARIES external...])
+#
+# TESTS_APART: test files share names, so they are never compiled as one.
 #
 # Compiles src/<name>/**.cpp into the library `<name>`; files *_test.cpp become the test program `<name>_test`, files
 # *_bench.cpp the benchmark `<name>_bench`. A room may use rooms on lower floors, and rooms of its own floor that were added
@@ -8,7 +10,7 @@
 set_property(GLOBAL PROPERTY QUARRY_ROOMS "")
 
 function(add_room name)
-  cmake_parse_arguments(ROOM "" "FLOOR" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "TESTS_APART" "FLOOR" "USES;LIBRARIES" ${ARGN})
   get_property(rooms GLOBAL PROPERTY QUARRY_ROOMS)
   foreach(used IN LISTS ROOM_USES)
     if(NOT used IN_LIST rooms)
@@ -50,7 +52,7 @@ function(add_room name)
     add_executable(${name}_test ${tests})
     # Optimising tests costs three quarters of their compile time (nine tenths with sanitizers) and saves none of ours.
     target_compile_options(${name}_test PRIVATE -O0)
-    if(QUARRY_UNITY)
+    if(QUARRY_UNITY AND NOT ROOM_TESTS_APART)
       # The headers of GoogleTest alone take two seconds in each file.
       set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     endif()

@@ -87,7 +87,7 @@ TEST_F(UntestedHistory, ADirectoryWithNothingElseHasPages) {
   put(file.filename, old);
   EXPECT_EQ(pages::project_directory(*target_, k_dir)->pages_written, 0u) << "a file alone is nothing of ours";
   EXPECT_FALSE(*target_->head(k_dir + "/index.html"));
-  ASSERT_TRUE(registry::put_history(*target_, {k_dir, {file}, k_now, "tester", "taken over", "quarry"}));
+  ASSERT_TRUE(registry::put_history(*target_, {k_dir, {file}, k_history_at, "tester", "taken over", "quarry"}));
   auto written = pages::project_directory(*target_, k_dir);
   ASSERT_TRUE(written) << render(written.error());
   EXPECT_GT(written->pages_written, 0u);
