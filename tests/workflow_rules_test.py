@@ -139,9 +139,11 @@ def test_spellings_of_an_owner_and_their_repair(tmp_path):
     default = "on: {workflow_dispatch: {inputs: {repo: {\n  type: string,\n  default: rocm/xla}}}}\n"
     tree = {"a.yml": "on: push\n" + jobs(usual, lines), "b.yml": "on: push\n" + jobs(flow), "c.yml": default + jobs("echo ${{ inputs.repo }}")}
     report = report_of(tmp_path / "fix", tree, "--fix")
-    assert sorted((Path(one["file"]).name, one["line"]) for one in report["fixed"]) == [("a.yml", 19), ("b.yml", 8), ("c.yml", 3)]
+    assert sorted((Path(one["file"]).name, one["line"]) for one in report["fixed"]) == [("a.yml", 19), ("b.yml", 8)]
     text = (tmp_path / "fix/.github/workflows/b.yml").read_text()
-    assert "path: rocm/, repository: ROCm/xla" in text and not [one for one in report["findings"] if one["code"] == "Y137"]
+    assert "path: rocm/, repository: ROCm/xla" in text
+    # A script may make the key of a bucket of an input, and buckets mind the case: that is for people.
+    assert [Path(one["file"]).name for one in report["findings"] if one["code"] == "Y137"] == ["c.yml"]
     tie = report_of(tmp_path / "tie", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT), checkout(repository="rocm/xla", ref=COMMIT))})
     assert [one["message"] for one in tie["findings"] if one["code"] == "Y137"] == ["owner `rocm` is spelled `ROCm` in another place"]
 

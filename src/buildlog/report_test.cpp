@@ -115,6 +115,16 @@ TEST(Deprecations, FormsOfDeadlines) {
        false},
       {"pip: x is deprecated and will be removed in 26.1.", "version 26.1", false},
       {"x.py:3: DeprecationWarning: do not", "", false},
+      {"##[warning]Node.js 20 actions are deprecated, starting June 2nd, 2026. See "
+       "https://github.blog/changelog/2025-09-19-deprecation/",
+       "June 2nd, 2026", true},
+      {"##[warning]set-output is deprecated. See https://github.blog/changelog/2022-10-11-set-output/", "", false},
+      {"##[warning]x is deprecated on March 3, 2025 and will be removed on January 15, 2027.", "January 15, 2027",
+       true},
+      {"##[warning]x was deprecated on 2025-03-03", "", false},
+      {"##[warning]x (announced 2026-12-01) is deprecated", "", false},
+      {"##[warning]the model gpt-2026-12-10 is deprecated", "", false},
+      {"##[warning]x is deprecated: it will be deprecated on 2026-12-10", "2026-12-10", true},
   };
   for (const auto& c : cases) {
     auto read = report(std::string(c.line) + "\n");

@@ -37,20 +37,28 @@ struct Token {
   std::size_t at = 0;
 };
 
+/// Without addresses, whose dates are those of pages, and the "nd" of "June 2nd".
 std::vector<Token> words_of(std::string_view text) {
   constexpr std::size_t k_looked_at = 512; // a date behind it is not the point of the line
   std::vector<Token> words;
   text = text.substr(0, k_looked_at);
+  auto is_ordinal = [&](std::string_view word, std::size_t at) {
+    return at > 0 && is_digit(text[at - 1]) && (word == "st" || word == "nd" || word == "rd" || word == "th");
+  };
   for (std::size_t i = 0; i < text.size();) {
     auto begin = i;
+    if (text.substr(i).starts_with("http://") || text.substr(i).starts_with("https://")) {
+      i = std::min(text.find_first_of(" )>]\"'", i), text.size());
+      continue;
+    }
     if (is_digit(text[i]))
       while (i < text.size() && is_digit(text[i])) ++i;
     else if (is_letter(text[i]))
       while (i < text.size() && is_letter(text[i])) ++i;
-    if (i > begin)
-      words.push_back({text.substr(begin, i - begin), begin});
-    else
+    if (i == begin)
       ++i;
+    else if (!is_ordinal(text.substr(begin, i - begin), begin))
+      words.push_back({text.substr(begin, i - begin), begin});
   }
   return words;
 }
@@ -108,11 +116,23 @@ bool is_deprecation(std::string_view category) {
 bool decorates(std::string_view line) {
   return line.find_first_not_of("*!=- ") == line.npos; // the frame that setuptools draws
 }
-/// "deprecated since March 20, 2026", "as of 2026-03-20": from when on it has been so. "Will be removed as of" is what
-/// will come.
+/// "deprecated since March 20, 2026", "deprecated on", "announced", "as of 2026-03-20": from when on it has been so.
+/// "Will be removed as of" and "will be deprecated on" are what will come.
 bool is_past(const std::vector<Token>& words, std::size_t day, bool announced) {
   auto before = [&](std::size_t n) { return day >= n ? text::lower(words[day - n].text) : std::string(); };
-  return before(1) == "since" || before(2) == "since" || (!announced && before(1) == "of" && before(2) == "as");
+  if (before(1) == "since" || before(2) == "since") return true;
+  std::size_t verb = before(1) == "on" || before(1) == "in" ? 2 : 1;
+  bool happened = before(verb) == "deprecated" || before(verb) == "announced" || before(verb) == "released";
+  if (happened) return before(verb + 1) != "be";
+  return !announced && before(1) == "of" && before(2) == "as";
+}
+
+/// "gpt-2026-12-10": a part of a name.
+bool is_glued(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr std::string_view k_joins = "-_/.";
+  bool before = begin > 1 && k_joins.find(text[begin - 1]) != k_joins.npos && text[begin - 2] != ' ';
+  bool after = end + 1 < text.size() && k_joins.find(text[end]) != k_joins.npos && is_letter(text[end + 1]);
+  return before || after;
 }
 
 /// The day of the line itself: at its begin, or before a time of day. "By 2026-03-20 12:00" is a deadline.
@@ -145,7 +165,8 @@ std::optional<NamedDay> find_day(std::string_view text) {
       day = day_of(c.text, month_of(a.text), b.text);
     else if (!dashed && is_letter(b.text.front()))
       day = day_of(c.text, month_of(b.text), a.text);
-    if (day >= 0 && !is_past(words, i, announced) && !is_stamp(text, words, i))
+    if (day >= 0 && !is_past(words, i, announced) && !is_stamp(text, words, i) &&
+        !is_glued(text, a.at, c.at + c.text.size()))
       return NamedDay{std::string(text.substr(a.at, c.at + c.text.size() - a.at)), day};
   }
   return std::nullopt;

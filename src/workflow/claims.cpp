@@ -291,7 +291,7 @@ bool goes_on(std::string_view line, std::string_view next) {
   return ascii::is_lower(next[0]) || next[0] == '`' || next[0] == '(';
 }
 
-/// What a text says, without headings, quotations, code, comments and boxes that nobody ticked.
+/// What a text says, without headings, quotations, tables, code, comments and boxes that nobody ticked.
 std::vector<Paragraph> paragraphs(std::string_view text) {
   std::vector<Paragraph> found;
   std::uint32_t number = 0;
@@ -301,7 +301,8 @@ std::vector<Paragraph> paragraphs(std::string_view text) {
     ++number;
     auto trimmed = std::string(text::trim(line));
     if (trimmed.starts_with("```")) code = !code;
-    bool quiet = trimmed.starts_with('#') || trimmed.starts_with('>') || trimmed.starts_with("- [ ]");
+    bool quiet = trimmed.starts_with('#') || trimmed.starts_with('>') || trimmed.starts_with('|') ||
+                 trimmed.starts_with("- [ ]");
     if (code || quiet || trimmed.starts_with("```") || trimmed.starts_with("<!--")) trimmed.clear();
     if (goes_on(last, trimmed))
       found.back().text += " " + trimmed;

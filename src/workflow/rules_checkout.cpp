@@ -94,13 +94,16 @@ void check_owners(const Rules& rules) {
     const File* file;
     Position at;
     std::size_t count;
+    bool for_github_alone; ///< what else reads an input (a bucket's key, a cache's) may mind the case
   };
   std::map<std::string, std::map<std::string, Spelling>> owners;
-  auto note = [&](const File& file, Position at, std::string_view name) {
+  auto note = [&](const File& file, Position at, std::string_view name, bool for_github_alone = true) {
     auto slash = name.find('/');
     if (slash == name.npos || slash == 0 || is_dynamic(name) || name.starts_with('.')) return;
     auto owner = std::string(name.substr(0, slash));
-    auto [entry, fresh] = owners[text::lower(owner)].try_emplace(owner, Spelling{&file, at, 0});
+    auto [entry, fresh] = owners[text::lower(owner)].try_emplace(owner, Spelling{&file, at, 0, for_github_alone});
+    if (for_github_alone && !entry->second.for_github_alone) // a place that can be edited comes first
+      entry->second = {&file, at, entry->second.count, true};
     ++entry->second.count;
   };
   for (const auto& file : rules.repository.files) {
@@ -111,7 +114,8 @@ void check_owners(const Rules& rules) {
           note(*file, step.node->find("uses")->at, step.uses);
     for (const auto& name : file->input_names()) {
       const auto* input = file->input(name);
-      if (text::lower(name).find("repo") != name.npos) note(*file, input->fallback_at, input->fallback.value_or(""));
+      if (text::lower(name).find("repo") != name.npos)
+        note(*file, input->fallback_at, input->fallback.value_or(""), false);
     }
   }
   for (const auto& [owner, spellings] : owners) {
@@ -122,13 +126,13 @@ void check_owners(const Rules& rules) {
     for (auto one = spellings.begin(); one != spellings.end(); ++one)
       if (one != usual && one->second.count < rarest->second.count) rarest = one;
     auto count = usual->second.count;
-    bool tie = count == rarest->second.count;
+    bool tie = count == rarest->second.count, certain = !tie && rarest->second.for_github_alone;
     rules.add(
         *rarest->second.file, rarest->second.at, "Y137", Severity::warning,
         fmt::format("owner `{}` is spelled `{}` in {}", rarest->first, usual->first,
                     count == 1 ? std::string("another place") : fmt::format("{} {}places", count, tie ? "" : "other ")),
         tie ? "choose one spelling and write it everywhere" : fmt::format("write `{}` everywhere", usual->first),
-        tie ? std::nullopt : std::optional(Edit{rarest->first + "/", usual->first + "/"}));
+        certain ? std::optional(Edit{rarest->first + "/", usual->first + "/"}) : std::nullopt);
   }
 }
 } // namespace
