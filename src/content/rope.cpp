@@ -37,7 +37,7 @@ public:
   FileSource(std::string path, std::uint64_t size) : path_(std::move(path)), size_(size) {}
   std::uint64_t size() const override { return size_; }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
-    if (into.size() == size_) { // the whole file: nothing is left to read, so the descriptor need not be kept
+    if (into.size() == size_ && !kept_) { // the whole file: nothing is left to read, so no descriptor need be kept
       TRY(auto file, opened());
       return read_from(file, offset, into);
     }

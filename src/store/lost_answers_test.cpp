@@ -63,7 +63,8 @@ TEST_F(LostAnswers, ALookBeforeAWriteThatFailsIsNoUnknownOutcome) {
       EXPECT_NE(refused->error().code, "R004") << action << "\n" << render(refused->error());
       EXPECT_NE(refused->error().kind, ErrorKind::outcome_unknown) << action;
     }
-    for (const auto& row : server.control("GET").at("ledger")) EXPECT_EQ(row[0], "HEAD") << action << " " << row.dump();
+    const auto said = server.control("GET");
+    for (const auto& row : said.at("ledger")) EXPECT_EQ(row[0], "HEAD") << action << " " << row.dump();
   }
   server.control("DELETE");
   EXPECT_FALSE(*store->head("new"));
