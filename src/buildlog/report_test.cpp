@@ -116,9 +116,9 @@ TEST(Deprecations, FormsOfDeadlines) {
       {"pip: x is deprecated and will be removed in 26.1.", "version 26.1", false},
       {"x.py:3: DeprecationWarning: do not", "", false},
       {"##[warning]Node.js 20 actions are deprecated, starting June 2nd, 2026. See "
-       "https://github.blog/changelog/2025-09-19-deprecation/",
+       "https://docs.github.com/changelog/2025-09-19-deprecation/",
        "June 2nd, 2026", true},
-      {"##[warning]set-output is deprecated. See https://github.blog/changelog/2022-10-11-set-output/", "", false},
+      {"##[warning]set-output is deprecated. See https://docs.github.com/changelog/2022-10-11-set-output/", "", false},
       {"##[warning]x is deprecated on March 3, 2025 and will be removed on January 15, 2027.", "January 15, 2027",
        true},
       {"##[warning]x was deprecated on 2025-03-03", "", false},
