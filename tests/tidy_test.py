@@ -153,7 +153,7 @@ def test_rooms_include_only_what_they_declare():
 
 
 def test_rooms_declare_only_what_they_include():
-    """Whoever wants to know what a change can break reads who uses a room; a use that is none misleads."""
+    """src/CMakeLists.txt tells what a change to a room can break. A declared room that nothing includes misleads its readers."""
     included_by: dict[str, set[str]] = {}
     for path in below("src/", ends=(".cpp", ".hpp")):
         included_by.setdefault(path.relative_to(ROOT / "src").parts[0], set()).update(re.findall(r'^#include "([a-z_0-9]+)/', text_of(path), re.M))

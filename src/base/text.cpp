@@ -100,17 +100,11 @@ std::string hex(std::span<const std::uint8_t> bytes) {
 }
 
 std::optional<std::vector<std::uint8_t>> from_hex(std::string_view text) {
-  auto digit = [](char c) {
-    return ascii::is_digit(c)     ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-  };
   if (text.size() % 2) return std::nullopt;
   std::vector<std::uint8_t> out;
   out.reserve(text.size() / 2);
   for (std::size_t i = 0; i < text.size(); i += 2) {
-    int high = digit(text[i]), low = digit(text[i + 1]);
+    int high = ascii::hex_value(text[i]), low = ascii::hex_value(text[i + 1]);
     if (high < 0 || low < 0) return std::nullopt;
     out.push_back(static_cast<std::uint8_t>(high << 4 | low));
   }

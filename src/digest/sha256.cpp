@@ -1,5 +1,6 @@
 #include "digest/sha256.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <cstdlib>
@@ -26,16 +27,10 @@ std::optional<Sha256> from_bytes(const std::optional<std::vector<std::uint8_t>>&
 } // namespace
 
 std::optional<Sha256> Sha256::from_hex(std::string_view t) {
-  auto digit = [](char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-  };
   Sha256 out;
   if (t.size() != 2 * out.bytes.size()) return std::nullopt;
   for (std::size_t i = 0; i < out.bytes.size(); ++i) {
-    int high = digit(t[2 * i]), low = digit(t[2 * i + 1]);
+    int high = ascii::hex_value(t[2 * i]), low = ascii::hex_value(t[2 * i + 1]);
     if (high < 0 || low < 0) return std::nullopt;
     out.bytes[i] = static_cast<std::uint8_t>(high << 4 | low);
   }

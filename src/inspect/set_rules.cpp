@@ -68,6 +68,7 @@ private:
   };
   static bool is_native(std::string_view tag) { return tag.find(k_native_linux) != tag.npos; }
 
+  /// Reports the wheel if an earlier one has one of its tags. Returns whether there is such a wheel.
   bool compete_for_tag(const Rivals& rivals, const Competitor& wheel, const std::vector<std::string>& tags) {
     for (const auto& tag : tags) {
       auto other = rivals.by_tag.find(tag);
@@ -83,6 +84,7 @@ private:
     return false;
   }
 
+  /// Reports a `linux` wheel and a `manylinux` wheel for the same machine.
   void compete_for_machine(const Rivals& rivals, const Competitor& wheel, const std::vector<std::string>& tags) {
     for (const auto& tag : tags) {
       auto machine = linux_machine(tag);

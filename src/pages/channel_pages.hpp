@@ -42,7 +42,7 @@ struct Changes {
   registry::ViewRecord shown;           ///< the view of the state's generation
 };
 /// Collects what changed from the generation of `state` to `now`, whose view is `view`, by walking the ledger back.
-/// Returns nullopt if that cannot be known, so all pages must be compared: there is no state, it is newer than `now`,
+/// Returns nullopt if it cannot tell, and all pages must be compared: the state is missing, or newer than `now`,
 /// more than k_recent_moves moves have happened since, the ledger does not lead to the state's view, or a record on the
 /// way is missing or damaged (an error of the kind not_found or corrupt). Fails with other errors of the store. Costs
 /// two reads per move; views in `known` are not read.

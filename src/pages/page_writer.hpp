@@ -52,8 +52,8 @@ enum class Others : std::uint8_t { left, replaced };
 ///   2. write `state_before`, if-match that ETag
 ///   3. for each batch: render it, read its pages with their ETags, call token() again, write the pages that differ
 ///   4. remove stale pages, call token() again
-///   5. write the new state, if-match the state object of step 2; a round that wrote pages and no state, because there
-///      is none or it is unchanged, ends with one more token()
+///   5. write the new state, if-match the state object of step 2; a round that wrote pages but not the state, since
+///      the source has no state or it is unchanged, calls token() once more at its end
 /// The order of step 1 matters: of two writers the one that was overtaken fails at 2 or 5, because the other one has
 /// written the state object since.
 struct PageSource {

@@ -54,8 +54,8 @@ struct Receipt {
 /// unknown outcomes. An error after the swap leaves the channel moved: run again.
 Result<Receipt> promote(store::ObjectStore& store, const Request& request, const Options& options);
 
-/// The move that an earlier run made by this plan, with its pages completed; nullopt if there is none
-/// among the last 64 moves. precondition_failed O002 if that plan was for another request, or was undone since.
+/// The move that an earlier run made by this plan, with its pages completed; nullopt if none of the last 64 moves was
+/// made by it. precondition_failed O002 if that plan was for another request, or was undone since.
 Result<std::optional<Receipt>> executed_before(store::ObjectStore& store, const Request& request,
                                                const registry::ReviewedPlan& reviewed, const Options& options);
 /// Executes a plan as it is, for callers that check several plans before the first one moves a channel. R003 when

@@ -30,8 +30,8 @@ struct Withdrawn {
   registry::ChannelRecord channel;
   Findings notes; ///< of the merged index: P050, P053
 };
-/// Moves the channel, and writes its pages. precondition_failed R003 when somebody else moved
-/// it since it was planned: then nothing was changed.
+/// Moves the channel, and writes its pages. precondition_failed R003 when somebody else moved it since it was planned:
+/// then nothing was changed.
 Result<Withdrawn> withdraw(store::ObjectStore& store, const Withdrawal& plan, const Author& author);
 
 } // namespace quarry::promote
