@@ -71,7 +71,10 @@ def files(place: Path) -> set[str]:
     return {name for name in found if name.endswith((".whl", ".tar.gz", ".deb", ".rpm", "Release", "repomd.xml"))}
 
 
-DAY = datetime.now(timezone.utc).strftime("%Y%m%d")
+def today() -> str:
+    return datetime.now(timezone.utc).strftime("%Y%m%d")
+
+
 TARBALL = "v5/rocm/core/tarball/therock-dist-linux-multiarch-7.1.0.tar.gz"
 
 
@@ -81,12 +84,15 @@ def native(prefix: str) -> set[str]:
 
 def test_a_structured_release(run: Path, tmp_path: Path):
     to = tmp_path / "releases"
+    before = today()
     planned = compat(ROCM, *words(run, to, "--kpack-split", "true", "--structured", "--dry-run", "--json")).json
     assert planned["dry_run"] and planned["writes"] == 0 and not files(to)
     done = compat(ROCM, *words(run, to, "--kpack-split=TRUE", "--structured"))
     assert "another product (pytorch)" in done.err
     core = {f"v5/rocm/core/whl-next/{name}/{name.replace('-', '_')}-1.0+rocm7.1.0-py3-none-any.whl" for name in ("rocm-sdk-core", "rocm-sdk-device-gfx942")}
-    assert files(to) == core | {TARBALL} | native(f"v5/rocm/core/packages/{{kind}}/{DAY}-42")
+    days = {path.name for path in (to / "v5/rocm/core/packages/deb").iterdir() if path.is_dir()}
+    assert days <= {f"{before}-42", f"{today()}-42"} and len(days) == 1, "the day of the upload, also around midnight"
+    assert files(to) == core | {TARBALL} | native(f"v5/rocm/core/packages/{{kind}}/{days.pop()}")
     assert compat(ROCM, *words(run, to, "--kpack-split", "true", "--structured", "--json")).json["writes"] == 0, "again, nothing is copied"
     with static_server.serve(to) as (url, _):
         where = ["--no-deps", "--index-url", f"{url}/v5/rocm/core/whl-next/", "--target", tmp_path / "installed"]

@@ -84,8 +84,11 @@ std::vector<std::string> flag_names(const Command& command) {
   return names;
 }
 
-/// Flags that say what is judged and who gets the packages: empty, they would count as omitted without a word.
-bool is_choice_of_rules(const Flag& flag) { return flag.name == "--profile" || flag.name == "--channel"; }
+/// Flags that say what is judged, who gets the packages and who is told: empty, they would count as omitted without a
+/// word.
+bool must_say_something(const Flag& flag) {
+  return flag.name == "--profile" || flag.name == "--channel" || flag.name == "--on-move";
+}
 
 /// One pass over the words; `at_` is the word being read.
 class Parser {
@@ -172,7 +175,7 @@ private:
 
   Result<void> store(const Flag& flag, std::string value, const std::string& name) {
     if (!flag.value.empty()) TRY_DO(check_value(flag, value, name));
-    if (value.empty() && is_choice_of_rules(flag))
+    if (value.empty() && must_say_something(flag))
       return usage("C006", fmt::format("{} is empty", name), "is a variable unset?");
     auto& values = result_.values[flag.name];
     if (!values.empty() && !flag.repeats && !flag.value.empty()) {

@@ -1,6 +1,5 @@
 #include "closure/resolve.hpp"
 
-#include "base/text.hpp"
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -32,13 +31,7 @@ bool allows(const std::vector<Demand>& demands, const Edition& edition) {
       demands, [&](const Demand& each) { return each.requirement.specifiers.contains(edition.version, true); });
 }
 
-/// Whether a clause names one version, as pip sees it: then a yanked version counts.
-bool pins(const Demand& demand) {
-  return std::ranges::any_of(text::split(demand.requirement.specifier_text, ','), [](const std::string& each) {
-    auto clause = text::trim(each);
-    return clause.starts_with("===") || (clause.starts_with("==") && !clause.ends_with(".*"));
-  });
-}
+bool pins(const Demand& demand) { return demand.requirement.specifiers.pin(); }
 
 bool is_stable(const Edition& edition) { return !edition.yanked && !edition.version.is_prerelease(); }
 

@@ -99,6 +99,11 @@ bool Specifiers::name_prereleases() const {
                      [](const Clause& c) { return c.op != "!=" && c.version && c.version->is_prerelease(); });
 }
 
+bool Specifiers::pin() const {
+  return std::any_of(clauses_.begin(), clauses_.end(),
+                     [](const Clause& c) { return c.op == "===" || (c.op == "==" && !c.wildcard); });
+}
+
 bool Specifiers::contains(const Version& version, bool prereleases) const {
   if (!prereleases && version.is_prerelease() && !name_prereleases()) return false;
   return std::all_of(clauses_.begin(), clauses_.end(), [&](const Clause& c) {

@@ -54,6 +54,7 @@ public:
   bool contains(const Version& version, bool prereleases = true) const;
   std::string str() const;       ///< clauses sorted, duplicates dropped
   bool name_prereleases() const; ///< does a clause other than != name a pre-release?
+  bool pin() const;              ///< is a clause === or == without .*? pip then takes a yanked version, too
 
 private:
   struct Clause {

@@ -193,6 +193,8 @@ TEST(Resolve, FilesOfTheChosenVersion) {
   EXPECT_EQ(versions(resolved(table, {"a"}, "3.12", "windows")), "a=1.1");
   EXPECT_EQ(versions(resolved(table, {"a"}, "3.13")), "a=1.2");
   EXPECT_EQ(versions(resolved(table, {"a==1.3"})), "a=1.3"); // yanked, and pinned
+  EXPECT_EQ(versions(resolved(table, {"a>=1,==1.3"})), "a=1.3");
+  EXPECT_EQ(versions(resolved(table, {"a==1.*"})), "a=1.0") << "a wildcard is no pin";
 }
 
 TEST(Resolve, AChoiceIsCorrectedAndWhatItBroughtGoes) {

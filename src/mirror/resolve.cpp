@@ -58,11 +58,11 @@ bool allowed(const Version& version, const Demand& demand) {
   auto fits = [&](const Asked& one) { return one.requirement.specifiers.contains(version.version, true); };
   if (!std::all_of(demand.asked.begin(), demand.asked.end(), fits)) return false;
   bool yanked = std::all_of(version.files.begin(), version.files.end(), [](const auto& f) { return f.yanked; });
-  auto pins = [](const Asked& one) { return one.requirement.specifier_text.starts_with("=="); };
+  auto pins = [](const Asked& one) { return one.requirement.specifiers.pin(); };
   return !yanked || std::any_of(demand.asked.begin(), demand.asked.end(), pins);
 }
 
-/// Pre-releases when somebody names one, or when there is nothing else.
+/// The newest allowed version. A pre-release only if a requirement names one, or if no release is allowed.
 const Version* newest(const std::vector<Version>& versions, const Demand& demand) {
   auto names = [](const Asked& one) { return one.requirement.specifiers.name_prereleases(); };
   bool early = std::any_of(demand.asked.begin(), demand.asked.end(), names);
@@ -230,8 +230,8 @@ struct Settling {
   std::string last;
 };
 
-/// True: some choice is another one now. A project that nothing fits is an error only when all else is settled: who
-/// asks may be about to be replaced.
+/// Returns true if a choice changed. A project that no version fits is an error only once no other choice changes: the
+/// version that asks for it may still be replaced.
 Result<bool> choose(const Demands& demands, Candidates& candidates, Chooser& chooser, Settling& settling) {
   bool changed = false;
   std::optional<Error> conflict;

@@ -30,8 +30,8 @@ Result<dist::Metadata> StoredIndex::metadata(const index::PageFile& file) {
   const auto& record = known_.at(file.filename);
   TRY(auto text, store_.get(record.key + ".metadata", dist::k_metadata_bytes_max));
   if (!text || !record.metadata_sha256 || sha256(*text) != *record.metadata_sha256)
-    return fail(ErrorKind::corrupt, "U007", fmt::format("METADATA of {} is not what its record says", record.key),
-                "run `quarry mirror sync` again: it repairs what is missing");
+    return fail(ErrorKind::corrupt, "R011", fmt::format("METADATA of {} is not what its record says", record.key),
+                "`quarry index rebuild python-deps` makes it again from the wheel");
   TRY(auto metadata, dist::Metadata::parse(*text), "while reading METADATA of " + file.filename);
   return read_.emplace(file.filename, std::move(metadata)).first->second;
 }

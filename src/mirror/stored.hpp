@@ -14,7 +14,7 @@ public:
   StoredIndex(store::ObjectReader& store, std::map<std::string, registry::FileRecord> known);
   /// not_found U003 for a project that is not mirrored. No request.
   Result<const index::IndexPage*> page(const std::string& project) override;
-  /// One request; corrupt U007 if the bytes are not those of the record.
+  /// One request; corrupt R011 if the bytes are not those of the record.
   Result<dist::Metadata> metadata(const index::PageFile& file) override;
 
 private:

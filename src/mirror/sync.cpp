@@ -34,7 +34,7 @@ Result<std::vector<registry::SealedSet>> sets_here(ObjectReader& store) {
   return sets;
 }
 
-/// Where a file came from, written once: whoever was first tells.
+/// Records where a file came from. An existing record is kept: the first sync that fetched the file wrote it.
 Result<void> record_origin(ObjectStore& store, const index::PageFile& file, const SyncOptions& options) {
   Json record{{"schema", "quarry.mirrored/1"},
               {"filename", file.filename},
@@ -55,7 +55,7 @@ Result<void> record_origin(ObjectStore& store, const index::PageFile& file, cons
   return fail(std::move(written).error());
 }
 
-/// The upload time of the index where it says one, so that installers that choose by date choose as there.
+/// The index's upload time, so that installers that select by date select the same files; `now` if it gives none.
 std::string upload_time_of(const index::PageFile& file, const sys::Timestamp& now) {
   auto time = sys::parse_rfc3339(file.upload_time);
   return time ? sys::rfc3339(*time) : now.text();
@@ -95,7 +95,7 @@ Result<publish::PlannedFile> known_file(ObjectReader& store, const FileRecord& r
   TRY(auto sidecar, store.get(record.key + ".metadata", dist::k_metadata_bytes_max));
   if (!sidecar || !record.metadata_sha256 || sha256(*sidecar) != *record.metadata_sha256)
     return fail(ErrorKind::corrupt, "R011", fmt::format("{}.metadata is missing or altered", record.key),
-                "`quarry index rebuild` makes it again from the wheel");
+                "`quarry index rebuild python-deps` makes it again from the wheel");
   file.sidecar = std::move(*sidecar);
   return file;
 }

@@ -100,7 +100,7 @@ Result<std::string> Upstream::metadata_text(const index::PageFile& file) {
   }
   auto url = index::metadata_address(file.url);
   TRY(auto response, get(url, dist::k_metadata_bytes_max, false));
-  if (!response.ok()) return bad_answer(url, fmt::format("answers with status {}", response.status));
+  if (!response.ok()) return bad_answer(without_query(url), fmt::format("answers with status {}", response.status));
   auto promised = file.core_metadata.starts_with("sha256=") ? file.core_metadata.substr(7) : std::string();
   auto got = sha256(response.body).hex();
   if (!promised.empty() && text::lower(promised) != got)

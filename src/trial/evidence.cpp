@@ -16,8 +16,8 @@ Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, con
       shown.push_back(dist::family_name(family));
       found.push_back(std::move(family));
     }
-  // Libraries for every target: the tests are of the one whose device code is there. With that of several, nobody
-  // knows which of them ran.
+  // If the libraries serve every target, the family is the target whose device code is installed. With device code of
+  // several, only --family can say which one was tested: without it the evidence names no family.
   std::vector<std::string> targets;
   for (const auto& file : files)
     if (auto target = dist::target_of_device_code(file.project); !target.empty()) targets.push_back(std::move(target));

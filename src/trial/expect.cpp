@@ -26,7 +26,7 @@ Unexpected cannot_expect(std::string message, std::string hint) {
   return fail(ErrorKind::invalid_argument, "X019", std::move(message), std::move(hint));
 }
 
-/// A job that came to its end is over, whatever GitHub calls the end.
+/// GitHub's words `success` and `failure` both mean `ended`: the result is in the evidence.
 Result<AttemptState> state_of(const std::string& word) {
   auto state = AttemptState::read(word == "success" || word == "failure" ? "ended" : word);
   if (state.kind()) return state;
@@ -38,9 +38,9 @@ Result<AttemptState> state_of(const std::string& word) {
 
 Result<registry::Cell> parse_cell(std::string_view text) {
   auto parts = text::split(text, '/');
-  if (parts.size() < 2 || parts.size() > 5) return not_a_cell(text, "it has not two to five parts");
+  if (parts.size() < 2 || parts.size() > 5) return not_a_cell(text, "it must have two to five parts");
   for (const auto& part : parts)
-    if (!is_word(part)) return not_a_cell(text, "its parts are words of letters, digits, dots and dashes");
+    if (!is_word(part)) return not_a_cell(text, "its parts may hold only letters, digits, `.`, `-` and `_`");
   parts.resize(5);
   registry::Cell cell{Platform::read(parts[0]), std::string(parts[1]), std::string(parts[2]), std::string(parts[3]),
                       ""};

@@ -140,7 +140,7 @@ Result<Subject> find_subject(const TrialOptions& options, const venv::Environmen
 Result<void> prove_again(const Subject& subject, const venv::Environment& environment, unsigned workers) {
   if (subject.receipt) return venv::prove_unchanged(environment, *subject.receipt, workers);
   venv::VerifiedPaths verified;
-  // Nothing in the environment can have changed those outside of it.
+  // Wheels outside the environment were hashed before the suite ran and are not hashed again.
   for (const auto& offered : subject.source->files)
     if (!offered.path.starts_with(environment.directory + "/")) verified.insert(offered.path);
   TRY(auto proof, venv::prove(environment, *subject.source, workers, verified));
@@ -328,7 +328,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TRY(auto family, family_of(subject.files, options.family));
   TRY_DO(check_framework(subject.files, options.framework));
   TRY(auto suite, choose_suite(options, environment, subject, work.path()));
-  // It may have to ask the server, and be refused.
+  // Asks the server what it supports, so that a refusal comes before the suite runs and not after it.
   if (!options.keep_only) TRY_DO(store.conditional_writes(), "before the suite is run");
   if (options.on_note)
     options.on_note(fmt::format("testing     {} of {}{}", units::things(subject.files.size(), "file"),

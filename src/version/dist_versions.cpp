@@ -27,7 +27,7 @@ Result<Candidates> parse_all(const std::vector<std::string>& files) {
     if (!name) {
       auto hint = file.find('%') == file.npos ? "name the file as its builder did, or take it away"
                                               : "the name is percent-encoded: %2B means +; rename the file";
-      return fail(Error::of(ErrorKind::invalid_argument, "N012", fmt::format("{} has not the name of a wheel", file))
+      return fail(Error::of(ErrorKind::invalid_argument, "N012", fmt::format("{} is not named like a wheel", file))
                       .with_detail(name.error().message)
                       .with_hint(hint));
     }

@@ -2,7 +2,7 @@
 // Which version a directory of finished wheels holds, for the workflow's outputs `torch_version`, … . One wheel a
 // project: two are an error that names both, whatever their order in the directory.
 // Errors: N010 (no wheel of a project), N011 (several candidates), N012 (not the name of a wheel, or a directory), N013
-// (wheels that belong together disagree).
+// (wheels that belong together disagree), N015 (the request names another platform, or a project not looked for).
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include "dist/name.hpp"

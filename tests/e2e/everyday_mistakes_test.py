@@ -76,11 +76,14 @@ O020  2 promote --from run:1 --to "stable-{family" --policy {d}/own.toml
 O020  2 promote --from run:1 --to "stable-{nosuch}" --policy {d}/own.toml
 R006  2 promote --from run:1 --to stable --to-store file:{d}/text.txt --policy {d}/own.toml
 O010  2 promote --from run:1 --to stable --to-store file:{d}/other --prefix "" --policy {d}/own.toml
+R005  2 promote --from run:1 --to stable --to-store file:{d}/other --prefix ../x --policy {d}/own.toml
+C006  2 promote --from run:1 --to stable --on-move "" --policy {d}/own.toml
 R015  3 promote --from channel:nosuch --to stable
 C006  2 promote --from run:1 --to stable --base-index {d}/nosuch
 B006  2 promote --from run:1 --to stable --policy demo --sign {d}/locked.pem
 C004  2 rollback
 R015  3 rollback nosuch
+C050  3 rollback staging --to-store file:{d}/nowhere
 O001  3 rollback staging
 O001  3 rollback staging --to 0
 O001  3 rollback staging --to 99

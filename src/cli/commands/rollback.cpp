@@ -76,6 +76,7 @@ Result<int> rollback_along(Context& context, const Arguments& arguments, const p
   const auto& channel = arguments.operands.at(0);
   TRY(auto at, store_named(arguments));
   TRY(auto store, open_store(context, at));
+  TRY_DO(open_store(context, arguments.get("--to-store"))); // must exist: a rollback only changes what lies there
   TRY(auto to, destination_of(context, arguments, channel));
   TRY(auto done, release::rollback_with(*store, channel, to, options));
   Json document{{"schema", "quarry.rollback/1"}, {"channel", channel}, {"moved", false}, {"dry_run", options.dry_run}};
