@@ -36,8 +36,10 @@ Result<bool> answers(ObjectReader& store, const PublicUrl& public_url, const std
 /// Whether the directory's own page shows projects instead of files.
 Result<bool> is_overview(ObjectReader& store, const std::string& directory) {
   if (!directory.starts_with("channels/")) return false;
-  TRY(auto state, store.get(directory + std::string(k_state), registry::k_record_bytes_max));
-  return state && parse_pages_state(*state).files > k_listed_files_max;
+  auto state = store.get(directory + std::string(k_state), registry::k_record_bytes_max);
+  if (!state && store::is_denied(state.error())) return false;
+  if (!state) return fail(std::move(state).error());
+  return *state && parse_pages_state(**state).files > k_listed_files_max;
 }
 
 } // namespace

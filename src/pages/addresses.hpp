@@ -12,7 +12,7 @@ namespace quarry::pages {
 
 struct Addresses {
   std::string index_url;  ///< "…/simple/"; empty if nothing answers under it
-  std::string merged_url; ///< "…/merged/simple/"; also empty if the directory has no merged index
+  std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
   /// Used if index_url is empty: pages that together show what index_url or merged_url would show.
   std::vector<std::string> find_links = {};
 
@@ -27,7 +27,7 @@ struct Addresses {
 /// without `simple/`, because its pages are not written yet or it is a run itself ("42-linux"), gets index_url, and
 /// merged_url if it has a merged index, without a look whether they answer: in a bucket without copies they do not. A
 /// page to which the store denies access, or to which a web server gives an error status (H011), counts as one that
-/// does not answer. Fails with the other errors of the store. Costs one to four small reads.
+/// does not answer. Fails with the other errors of the store. One to four small reads.
 Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 

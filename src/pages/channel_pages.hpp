@@ -15,7 +15,7 @@
 namespace quarry::pages {
 
 constexpr std::uint64_t k_listed_files_max =
-    1000; ///< files on a channel's find-links page, which every move writes again
+    1000; ///< a channel of more files lists projects on its own page, which every move writes again
 
 struct PagesState {
   std::string channel;

@@ -7,7 +7,7 @@ namespace quarry::pages {
 
 struct Offer {
   std::string place;                 ///< directory of the index: "42-linux/python/g", "python-deps"
-  std::vector<std::string> versions; ///< of the project; an invalid version counts as older than any valid one
+  std::vector<std::string> versions; ///< of the project, at least one; an invalid one counts as older than any valid
 };
 
 /// Returns two lines for Error::details, for an installer with `extra` as --extra-index-url and `base` as --index-url:

@@ -17,7 +17,7 @@ namespace quarry::pages {
 /// The page of a package directory, relative to it, that says whether all our pages were there once.
 inline constexpr std::string_view k_written_last = "simple-json/index.html";
 
-/// Whether `bytes` are an index page with our mark, or JSON. Pure.
+/// Whether `bytes` are an index page with our mark (index::k_generator_mark), or begin with '{', as JSON. Pure.
 bool is_our_page(const std::string& bytes);
 /// Whether `bytes` are an index page without our mark that links to something. Pure.
 bool is_anothers_page(const std::string& bytes);
@@ -36,7 +36,7 @@ public:
   Result<void> look_first();
   /// Our write of this page failed, because somebody was faster: from now on is_left() returns true for it.
   void lost(const std::string& key);
-  /// Sorted; copies (`simple/rocm/`) by the key of their page.
+  /// The pages of which is_left() returned true, sorted; copies (`simple/rocm/`) by the key of their page.
   std::vector<std::string> left() const;
 
 private:

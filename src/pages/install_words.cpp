@@ -31,7 +31,6 @@ std::string rocm_requirement(const std::set<std::string>& projects) {
   if (!targets.empty()) extras.push_back(targets.size() == 1 ? "device-" + targets.front() : "device-all");
   return extras.empty() ? "rocm" : "\"rocm[" + text::join(extras, ",") + "]\"";
 }
-} // namespace
 
 std::string requirement_of(const std::vector<registry::FileRecord>& files) {
   std::set<std::string> projects;
@@ -40,6 +39,7 @@ std::string requirement_of(const std::vector<registry::FileRecord>& files) {
   std::vector<std::string> names(projects.begin(), projects.end());
   return text::join(names, " ");
 }
+} // namespace
 
 std::string requirement_of(const registry::SetRecord& set) { return requirement_of(set.files); }
 

@@ -11,8 +11,8 @@
 
 namespace quarry::pages {
 
-/// Returns the requirement for pip: `"rocm[libraries,devel]"` with the extras that the set can satisfy, if it contains
-/// `rocm`; otherwise the names of its projects.
+/// Returns the requirement for pip. For a set with `rocm`: `"rocm[libraries,devel]"`, with the extras it satisfies,
+/// or `rocm` without quotes if it satisfies none. For another set: the names of its projects, separated by spaces.
 std::string requirement_of(const registry::SetRecord& set);
 /// Returns the arguments of `pip install` for a page: the requirement, with `--pre` if a version is a pre-release.
 /// "PROJECT" replaces a requirement that is empty or longer than 60 characters.

@@ -52,7 +52,7 @@ State parse_state(const std::string& bytes) {
     const auto object = json->value(half, Json::object());
     for (const auto& [name, digest] : object.items()) {
       auto shard = registry::ShardDigest::parse(digest.is_string() ? digest.get<std::string>() : "");
-      if (!shard) return {};
+      if (!shard || !is_project(name)) return {};
       (*digests)[name] = *shard;
     }
   }

@@ -26,7 +26,7 @@ constexpr std::string_view k_base_index = "python-deps";
 std::string merged_directory(const std::string& directory);
 
 struct MergeOptions {
-  /// True: every page is compared. False: a page is trusted if `pages.json` names exactly the files that it must show.
+  /// True: every page is compared. False: not those whose files `pages.json` names exactly, unless `twice` has them.
   bool thorough = false;
   /// Pages that are read at the same time. Those of up to 200 projects are written one after the other, those of more
   /// at the same time, too.
@@ -39,17 +39,17 @@ struct Merged {
   /// that is not a distribution, or a run with sets in fewer than two directories. Nothing was written then.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0;
-  Findings notes; ///< P050, one for each project that both sources have; P053
+  Findings notes; ///< warnings: P050 for each project that both sources have, P053 for each that is left out
 };
 
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
 /// kept changing its pages, with R010 to R014 and R018 of the sets and the untested history here and in the base index,
-/// and with the errors of the store. Reads the source records (of a channel also the shards of projects that both
-/// have), and reads and compares the pages of projects that changed; writes those that differ, and `pages.json`, twice
-/// if a project changed.
+/// and with the errors of the store. Reads the source records (of a channel also the shards of projects that changed or
+/// that both have), the METADATA of a wheel of each project that changed, and its pages; writes those that differ, and
+/// `pages.json`, twice if a project changed.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
-/// The same for the run that the directory belongs to, if it does: one index of all its areas and groups, below
+/// The same for the run of a package directory ("42-linux" itself has none): one index of all areas and groups, below
 /// "42-linux/merged", as soon as two directories of it have sets. It does not show untested history. Projects of which
 /// two sets have a file of one name with different bytes are left out (P053).
 Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});

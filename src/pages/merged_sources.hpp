@@ -38,7 +38,7 @@ Source directory_source(store::ObjectReader& store, const std::string& directory
 /// channel does not exist.
 Source channel_source(store::ObjectReader& store, const std::string& name);
 /// The sets sealed in all package directories of a run, "42-linux", without untested history. A project of which two
-/// sets have a file of one name with different bytes, such as the `rocm` of two families, is left out, with a note
+/// sets have a file of one name with different bytes, such as the `rocm` of two families, is left out, with a warning
 /// P053. The token is empty for a run with fewer than two such directories, whose own merged index shows all. A token
 /// costs one listing of each area (run::package_areas()); the projects cost that again, and two reads per set.
 Source run_source(store::ObjectReader& store, const std::string& run);
@@ -50,7 +50,7 @@ Source read_once(Source source);
 /// Returns the files of a project; reads its shard if the record is not at hand.
 Result<std::vector<registry::FileRecord>> files_of(store::ObjectReader& store, const Project& project);
 
-/// Removes from `base` every project that `own` has, too. Returns a P050 finding for each, about the index of `place`.
+/// Removes the projects of `own` from `base`: a P050 finding for each, about the index of `place`. Reads their files.
 Result<Findings> give_one_owner(store::ObjectReader& store, const std::string& place, const Projects& own,
                                 Projects& base);
 

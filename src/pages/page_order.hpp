@@ -14,7 +14,7 @@
 namespace quarry::pages {
 
 /// Sorts the project pages so that dependencies come first; roots and the find-links page stay last. The dependencies
-/// of a project are those in the METADATA of the wheel that was uploaded last. A project without wheels (the `rocm`
+/// of a project are those of its newest wheel with METADATA, by upload time. A project without one (the `rocm`
 /// sdist, which pins everything else) comes after all others. Ties are broken by name. The order inside a cycle is not
 /// specified. A metadata file that is missing, too long or invalid is ignored. Fails with the errors of the store.
 /// Costs one read per project with a wheel.

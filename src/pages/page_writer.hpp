@@ -43,8 +43,8 @@ struct Work {
   std::function<index::Page()> state = {};
 };
 
-/// Pages without our mark: `left` to a tool that keeps writing them, or `replaced` like an outdated page of ours.
-/// Nobody else writes in a channel or a merged index, so such a page there is damage.
+/// Pages that link to something and lack our mark: `left` to a tool that keeps writing them, or `replaced` like an
+/// outdated page of ours. Nobody else writes in a channel or a merged index, so such a page there is damage.
 enum class Others : std::uint8_t { left, replaced };
 
 /// What pages are derived from. A round of write_pages() goes like this, one function at a time:
@@ -64,18 +64,18 @@ struct PageSource {
   /// the projects of its earlier calls and include their pages again: in a lost round one of them may have replaced a
   /// newer page (recent_moves.hpp). write_pages() does not remember them.
   std::function<Result<Work>(const std::string& shown)> work;
-  std::string state_key = {}; ///< relative to `directory`; empty: the pages have no state object
-  unsigned transfers = 8;     ///< pages read at once, and written unless in_order; each costs one round trip
+  std::string state_key = {}; ///< relative to `directory`; empty: no state object, and Work::state must be empty
+  unsigned transfers = 8;     ///< pages read or removed at once, and written at once unless in_order
   /// What to do with a page of another tool (foreign_pages.hpp). Only directories of packages are shared with one.
   Others others = Others::left;
 };
 
 /// Writes the pages of `source` whose bytes differ, and removes stale ones. Starts over when another writer changed the
-/// source or a page, at most k_rebase_max times; then it fails with precondition_failed (P010). A write whose outcome
+/// source or a page; after k_rebase_max rounds it fails with precondition_failed (P010). A write whose outcome
 /// is unknown counts as a change of another writer. Also fails with the errors of the store and of the source's
 /// functions. A round costs one read per page and copy, one write per one of these that differs, one read per stale
 /// page and copy and a removal if it exists, a read and up to two writes of the state object, and one call of token()
-/// per batch and up to three more. Stale pages are handled one after the other.
+/// per batch and up to three more; with Others::left perhaps one head. `transfers` stale pages are removed at once.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in

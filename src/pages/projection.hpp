@@ -46,8 +46,8 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 /// names, also if these are none. A distribution is a simple repository itself, so `{project}/index.html` is written,
 /// too; and at the end `pages.json`, which says which generation the pages show. Removes every other
 /// `{directory}/X/index.html`, except one with links that another tool writes beside our pages: keep other pages
-/// elsewhere. Lists every object below the directory. Fails as project_directory() does, and as
-/// registry::require_distribution().
+/// elsewhere. Neither is done for X = simple, simple-json, merged or seals. Lists every object below the directory.
+/// Fails as project_directory() does, and as registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
@@ -71,7 +71,7 @@ enum class Extent : std::uint8_t {
 /// with not_found (R015) if the channel does not exist, precondition_failed (P010) if other writers kept changing the
 /// channel or its pages, and the errors of read_channel(), load_view(), load_shard_of() and the store. Removes pages of
 /// projects that left, and replaces those of another tool. Costs two reads per ledger entry since the last state, then
-/// per compared project up to three reads of shards, its METADATA, and one read per page and copy; two listings if
+/// per compared project up to four reads of shards, its METADATA, and one read per page and copy; two listings if
 /// every page is compared. Writes pages whose bytes differ.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {});
@@ -81,7 +81,7 @@ Result<Projected> project_channel(store::ObjectStore& store, const std::string& 
 Result<std::uint64_t> projected_generation(store::ObjectReader& store, const std::string& name);
 
 /// How many rounds a writer makes, the first one included, before it gives up because others were faster. A round is
-/// lost only if another writer has written something meanwhile.
+/// lost only if another writer has written something meanwhile, or the reply to a write was lost.
 constexpr int k_rebase_max = 64;
 /// How often a move is tried, the first time included, if each try ends with an unknown outcome (R004). Few, because
 /// the store has already retried each write.

@@ -9,11 +9,6 @@ namespace {
 
 using Moves = std::map<std::string, std::uint64_t>;
 
-bool is_project(const std::string& name) {
-  auto project = dist::ProjectName::parse(name);
-  return project && project->str() == name; // it becomes a part of a key
-}
-
 std::optional<Moves> moves_at(const Json& json, const char* key) {
   Moves moves;
   const auto object = json.value(key, Json::object());
@@ -25,6 +20,11 @@ std::optional<Moves> moves_at(const Json& json, const char* key) {
 }
 
 } // namespace
+
+bool is_project(const std::string& name) {
+  auto project = dist::ProjectName::parse(name);
+  return project && project->str() == name;
+}
 
 RecentMoves RecentMoves::after(std::uint64_t move, const std::set<std::string>& projects,
                                const std::set<std::string>& more_than_once) const {

@@ -23,9 +23,9 @@ struct StoreSettings {
 /// The defaults if the object does not exist. Fails with B002 to B004, with R007 if it has more than 64 KiB, and with
 /// invalid_argument P115 for a value that this program does not know. One read.
 Result<StoreSettings> read_settings(store::ObjectReader& store);
-/// Replaces the settings, also damaged ones and what a later version has added; returns false if the store has them
-/// already. Fails with R007 if there are more than 64 KiB, and as put(): precondition_failed (R003) if another writer
-/// was faster, already_exists (R002) if there were none before. A read and a write.
+/// Replaces the settings, also damaged ones and what a later version has added; returns false if the store has exactly
+/// these, or none and these are the defaults. Fails with R007 if there are more than 64 KiB, and as put(): R003 if
+/// another writer was faster, R002 if there were none before. A read and a write.
 Result<bool> write_settings(store::ObjectStore& store, const StoreSettings& settings);
 
 /// "ours" or "other".

@@ -306,7 +306,10 @@ TEST_F(MergedIndex, AStateThatDoesNotFitIsNoState) {
   auto view = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
   for (const char* state : {"", "{", "[1]", R"({"schema":"quarry.merged/2"})", R"({"schema":"quarry.merged/1"})",
                             R"({"schema":"quarry.merged/1","moves":1,"own":{"core":7},"base":{}})",
-                            R"({"schema":"quarry.merged/1","moves":1,"own":{},"base":{},"recent":{"../x":1}})"}) {
+                            R"({"schema":"quarry.merged/1","moves":1,"own":{},"base":{},"recent":{"../x":1}})",
+                            R"({"schema":"quarry.merged/1","moves":1,"own":{"../x":")"
+                            "0000000000000000000000000000000000000000000000000000000000000000"
+                            R"("},"base":{},"recent":{}})"}) {
     SCOPED_TRACE(state);
     ASSERT_TRUE(store_->put(k_channel + "/merged/pages.json", content::Rope::literal(state), {}));
     ASSERT_TRUE(store_->put(k_channel + "/merged/simple/core/index.html", content::Rope::literal("torn"), {}));

@@ -49,9 +49,9 @@ Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, c
                                                           const std::vector<std::string>& judged);
 
 /// Writes the marks of a record. put_evidence() calls it before it writes the record; nobody else needs it. A mark
-/// without a record does no harm. A record without a mark is not seen by verdicts. In a store without any evidence it
-/// also says that all is marked. One request, and a write for each set; a listing of all evidence if nothing says yet
-/// that all is marked.
+/// without a record does no harm. Where all counts as marked, verdicts do not see a record without a mark. In a store
+/// without any evidence it also says that all is marked. One request, and a write for each set, one after the other; a
+/// listing of all evidence if nothing says yet that all is marked.
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
 /// Writes the marks that are missing. If the store has evidence, it then says that all is marked. Returns how many
 /// records lacked a mark. Junk gets no mark. A listing of all evidence and of all marks, and a read for each record,

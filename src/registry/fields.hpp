@@ -27,10 +27,10 @@ concept Either = std::same_as<std::remove_const_t<R>, T>;
 template <class R>
 concept KeepsUnknown = requires(R& record) { record.unknown; };
 
-/// Writes fields as an object of canonical JSON, in any order. Empty texts, digests, maps and optional lists are left
-/// out, because absent and empty mean the same in every record; numbers that are required, flags and required lists are
-/// always written. A field that is written twice counts as it was written last. What is not UTF-8 becomes U+FFFD: test
-/// output may hold any bytes.
+/// Writes fields, given in any order, as an object of canonical JSON. Empty texts, digests, maps, objects and lists are
+/// left out, because absent and empty mean the same in every record; but required numbers, required list()s and flags
+/// are always written. A field that is written twice counts as it was written last. What is not UTF-8 becomes U+FFFD:
+/// test output may hold any bytes.
 class Writer {
 public:
   void keep(const std::string& unknown); ///< adds fields that a Reader did not know

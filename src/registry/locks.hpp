@@ -23,9 +23,9 @@ std::string to_json(const LockRecord& record);
 /// Writes the record if-absent. One that list_locks() could not read is not written: R012, R007. Other costs and errors
 /// are those of store::put_once().
 Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record);
-/// All locks of the store, sorted by digest. A lock that cannot be read might keep any set. So one unreadable lock
-/// fails the call: R011, R012, R007, B002 to B004. One that is removed meanwhile is left out. One listing, and a read
-/// for each, eight at the same time.
+/// All locks of the store, sorted by digest; other names are ignored. A lock that cannot be read might keep any set. So
+/// one unreadable lock fails the call: R011, R012, R007, B002 to B004. One that is removed meanwhile is left out. One
+/// listing, and a read for each, eight at the same time.
 Result<std::vector<Stored<LockRecord>>> list_locks(ObjectReader& store);
 
 } // namespace quarry::registry

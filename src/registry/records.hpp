@@ -1,9 +1,9 @@
 #pragma once
 // The records of a store as values, and their canonical JSON (docs/formats/records.md). A record's digest is the
 // SHA-256 of its canonical bytes. Unknown fields of a later minor version are kept in `unknown`, in structs that have
-// it, and to_json() writes them again; an unknown major version of a schema is refused (B004). A text, time or digest
-// must not be empty unless a comment says what empty means: it would be written, and no reader would accept it (R012).
-// No I/O.
+// it, and to_json() writes them again; an unknown major version of a schema is refused (B004). A text, word, time or
+// digest must not be empty unless a comment says what empty means: the record would be written without it, and no
+// reader would accept that (R012). No I/O.
 #include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
@@ -94,14 +94,14 @@ struct Guard {
 struct GuardAfter {
   PolicyDigest policy; ///< empty: not protected
   std::uint64_t keeps_from = 0;
-  std::optional<Sha256> blocked; ///< of the sha256 of the blocked files, one a line; nullopt: none is blocked
+  std::optional<Sha256> blocked; ///< of a text: each blocked file's sha256 and a newline; nullopt: none is blocked
   bool operator==(const GuardAfter&) const = default;
 };
 GuardAfter summary_of(const Guard& guard); ///< pure
 struct ChannelRecord {                     ///< channels/{name}.json: replaced by each move
   std::string name;
   std::uint64_t generation = 0;
-  ViewDigest view, previous; ///< previous: before the last move that changed the view; empty at generation 1
+  ViewDigest view, previous; ///< previous: before the last move that changed the view; empty: there was no other view
   LedgerDigest ledger;
   Guard guard = {};
   std::string unknown = {};
@@ -171,7 +171,7 @@ struct WaiverRecord {         ///< waivers/{digest}.json
   std::string unknown = {};
 };
 
-// Returns the canonical bytes, without a newline at the end.
+// Returns the canonical bytes, without a newline at the end; of a policy and a verdict `json` as it is.
 std::string to_json(const SetRecord&);
 std::string to_json(const SealRecord&);
 std::string to_json(const ViewRecord&);

@@ -1,5 +1,5 @@
 #pragma once
-// Reads and writes the records of a store. Immutable records (sets, views, shards, ledger entries, evidence, waivers)
+// Reads and writes the records of a store. Immutable records (such as sets, views, ledger entries and evidence)
 // are named by the SHA-256 of their bytes, and hashed again whenever they are read. Seals are written once. Channels
 // are pointers that change by compare-and-swap. docs/concurrency.md explains how they work together, docs/glossary.md
 // what each is. As thread-safe as the store.
@@ -13,7 +13,7 @@
 //   R022 a channel or distribution blocks it      R023 the `rocm` of another family has that name
 //   R024 several releases have that name          R025 not a name for a release
 //   R031 the store ignores conditional writes
-// Warning R021: an object among evidence, attempts, waivers or releases is not a valid record.
+// R021, a warning: an object among evidence, attempts, waivers or releases is not a valid record (releases.hpp: error).
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
@@ -59,8 +59,8 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 // must give a valid record: one with unsorted files, a bad key or an empty field that must not be empty is written, and
 // no reader accepts it. put_evidence() also writes the marks of evidence_marks.hpp, before the record.
 //
-// An existing record is not written again, even if garbage collection is about to remove it. So commands let a channel
-// name records with publish::move_channel() alone, which protects them (publish/move.hpp).
+// An existing record is not written again, even if garbage collection is about to remove it. So a command makes a
+// channel name records by publish::move_channel() only, which protects them (publish/move.hpp).
 //
 // load_… reads a record and checks its hash. It costs one read, and fails with R010 (also for an empty digest), R011,
 // R012, R007 and B002 to B004.
@@ -155,12 +155,12 @@ Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// not_found (R013) if no set below it is sealed, R018, and R005 for an invalid prefix. A part of a set that is there,
 /// too, is left out: a yank or a promotion of what is ready made it, not the run.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
-/// The sets of a run whose origin names this group. Reads all sets of the run: a damaged one of another group fails it.
-/// Costs and errors of resolve_run(); R013 if the group has no sealed set.
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
   std::string group;  ///< "gfx94X-dcgpu"; empty: all of the run
 };
+/// The sets of a run whose origin names this group. Reads all sets of the run: a damaged one of another group fails it.
+/// Costs and errors of resolve_run(); R013 if the group has no sealed set.
 Result<Resolved> resolve_group(ObjectReader& store, const RunGroup& place);
 /// Fails as require_channel(), load_whole_view() and load_all_sealed() do. Costs two reads for each set, one for each
 /// project, and two more.
@@ -175,8 +175,8 @@ struct View {
   ViewRecord record;
   std::vector<ShardRecord> shards; ///< sorted by project; all, except from load_view_for() and extend_view()
 };
-/// Returns the view that shows these sets, in this order. Fails with R018 if two of them disagree about a file. Pure:
-/// the same sets in the same order give the same digest.
+/// Returns the view that shows these sets, in this order, each once. Fails with R018 if two of them disagree about a
+/// file. Pure: the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
 /// Returns `base` with these sets appended; a set that it has already is not named twice. If both have a file, the
 /// record of `base` stays. Load `base` with load_view_for(base, sets). If the shard of a project in `sets` is missing,
@@ -210,8 +210,8 @@ Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::stri
 /// The same, but fails with not_found (R015) if the channel does not exist; that costs a listing, because the hint
 /// names those that do.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
-/// Reads a channel into `known`, unless its ETag is still that of `known`: then its record, which may block thousands
-/// of files, is not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.
+/// Reads a channel into `known`. If its ETag is still that of `known`, its bytes, which may block thousands of files,
+/// are not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.
 Result<void> update_channel(ObjectReader& store, const std::string& name, Channel& known);
 /// Fails with unsupported (R031) if the store ignores conditional writes: a channel or a distribution has several
 /// writers, so its store must be able to compare and swap. `what` is for the message: "channel stable". Costs and

@@ -41,9 +41,9 @@ Result<void> check_release_name(const std::string& name);
 /// lists their digests; with corrupt R021 for a name if a record that may have it cannot be read. A full digest is
 /// returned as it is: whether it exists is not checked. A name costs as list_releases().
 Result<ReleaseDigest> find_release(ObjectReader& store, const std::string& word);
-/// The sealed sets of a release, as find_release() finds it. `files` is the union of their files, or
-/// empty if two sets have one file name with different content, as the `rocm` of two families have. Fails with R010,
-/// R011 to R014, R020, R021, R024. Two requests for each set, eight sets at the same time.
+/// The sealed sets of a release, as find_release() finds it. `files` is the union of their files, or empty if two sets
+/// have one file name with different content, as the `rocm` of two families have. Fails with R010 to R014, R020, R021,
+/// R024. Costs find_release(), a read, and two requests for each set, eight sets at the same time.
 Result<Resolved> resolve_release(ObjectReader& store, const std::string& word);
 
 } // namespace quarry::registry

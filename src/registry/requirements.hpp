@@ -15,9 +15,9 @@ struct SdistRequirements {
   std::vector<std::string> extras;
 };
 
-/// What PKG-INFO says. A field that is Dynamic may get other values when the wheel is built: what is listed then counts
-/// as all that it may require on some machine. nullopt if nothing can be said: a list that is Dynamic and empty, or
-/// metadata before 2.2 without one.
+/// What PKG-INFO says. If Requires-Dist is Dynamic, the build of the wheel may change it: what is listed then counts
+/// as all that any machine may require. nullopt if nothing can be said: Requires-Dist is Dynamic and empty, or the
+/// metadata is of a version before 2.2 and has none.
 std::optional<SdistRequirements> requirements_of_sdist(const dist::Metadata& metadata);
 
 /// Adds them to the record of a source distribution.

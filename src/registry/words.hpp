@@ -21,7 +21,7 @@ struct ActionWords {
                                                               "unprotect", "unblock", "prune",    "acknowledge"};
 };
 /// What a move of a channel or a distribution was: the command that made it. Programs also write words that are not
-/// listed here, so that older programs keep them as text: "yank"; for distributions "adopt" and "found".
+/// listed here, and that every program keeps as text: "yank"; for distributions "adopt" and "found".
 using Action = WordOf<ActionWords>;
 
 struct RetirementWords {

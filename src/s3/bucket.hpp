@@ -23,7 +23,7 @@ struct Call {
   std::optional<content::Rope> body = {};
   std::string body_sha256 = {}; ///< hex; empty: the signature does not cover the body (unsigned_body_is_safe())
   std::uint64_t answer_bytes_max = 1u << 20; ///< a longer answer fails; not for a sink
-  std::uint64_t stall_ms = 60'000;           ///< the call fails if no byte moves for this long
+  std::uint64_t stall_ms = 60'000;           ///< an attempt fails if no byte moves for this long
   bool wait_before_body = false;    ///< send the body only after the server has accepted the headers (100-continue)
   bool answer_may_be_error = false; ///< the body of a 200 may be an <Error>
   bool repeat = true;               ///< false: no retries; the caller decides what to do after a failure
@@ -38,8 +38,8 @@ struct Done {
 };
 using Outcome = tl::expected<Done, Refusal>;
 
-/// Limits the retries of all calls to a bucket, so that an overloaded server is not flooded: each retry that waits
-/// costs k_price, one at once (new credentials, another region) is free, and each success gives 1 back. Thread-safe.
+/// Limits the retries of all calls to a bucket, so that an overloaded server is not flooded: a retry after a wait costs
+/// k_price, one without (new credentials, another region) is free, and each success gives 1 back. Thread-safe.
 class RetryBudget {
 public:
   bool take() { ///< pays for a retry; false: none is left
@@ -66,13 +66,13 @@ public:
          const sys::Clock& clock, net::RetryLimits limits = {});
 
   /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal: 304, 404 and 412,
-  /// failures of the network (status 0), and any answer that S3 would not send, such as a proxy's page with 200 or 404,
-  /// or a success without an ETag to PUT, HEAD or plain GET of an object (K020, status 0). Transient failures are
-  /// retried with exponential backoff (net/retry.hpp) while the retry budget lasts: up to 6 attempts. None that waits
-  /// begins later than 3 minutes after the call. An attempt itself takes as long as bytes move. The thread sleeps
-  /// between attempts; an interruption ends the call (cancelled D006). The answer to a HEAD has no body, so no S3 code:
-  /// after 400, 403, 301 or 307 the call also asks for one byte with GET, whose answer has the code. Refusal::ambiguous
-  /// says that a write may have happened all the same.
+  /// failures of the network (status 0), and what S3 does not send (K020, status 0): a proxy's page with a status like
+  /// 404, and a success without an ETag to PUT, HEAD or plain GET of an object. A page with 200 to a listing or a POST
+  /// passes: its parser fails. Transient failures are retried with exponential backoff (net/retry.hpp) while the retry
+  /// budget lasts: up to 6 attempts. None that waits begins later than 3 minutes after the call. An attempt takes as
+  /// long as bytes move. The thread sleeps between attempts; an interruption ends the call (cancelled D006). A HEAD's
+  /// answer has no body, so no S3 code: after 400, 403, 301 or 307 the call also asks for one byte with GET, to get
+  /// one. Refusal::ambiguous says that a write may have happened all the same; of a read it means nothing.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const; ///< "s3://bucket", for messages

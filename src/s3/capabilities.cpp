@@ -17,6 +17,27 @@ constexpr std::int64_t k_skew_us = 24ll * 3600 * 1'000'000;      // between the 
 constexpr std::string_view k_capabilities_schema = "quarry.store-capabilities/1";
 constexpr std::uint64_t k_record_max = 16 << 10;
 
+/// The server refused who asked, before it looked at the headers of the question.
+bool was_not_looked_at(const Refusal& refusal) {
+  return refusal.trouble == net::Trouble::expired || refusal.trouble == net::Trouble::skewed ||
+         refusal.trouble == net::Trouble::moved;
+}
+
+bool refuses_the_header(const Refusal& refusal) {
+  bool passes = refusal.trouble == net::Trouble::busy || refusal.trouble == net::Trouble::throttled ||
+                refusal.code == "OperationAborted" || was_not_looked_at(refusal);
+  auto status = refusal.status;
+  bool refused = status == 400 || status == 404 || status == 409 || status == 412 || status == 501;
+  return refused && !passes && refusal.code != "NoSuchBucket";
+}
+
+/// Whether the server gave no usable answer, so the question stays open. An answer that is not from S3, such as a page
+/// without an ETag, does answer it: pages cannot be served from there.
+bool gave_no_answer(const Refusal& refusal) {
+  bool passes = refusal.status == 0 || refusal.status == 408 || refusal.status == 429 || refusal.status >= 500;
+  return refusal.error.kind != ErrorKind::corrupt && passes;
+}
+
 /// Probes the server with objects that clean() removes again.
 class Probe {
 public:
@@ -61,25 +82,26 @@ private:
   Outcome put(Pairs headers) {
     auto body = next_body();
     ++round_;
-    return bucket_.call({.action = "ask what the store can do",
-                         .method = "PUT",
-                         .key = key_,
-                         .headers = std::move(headers),
-                         .body = content::Rope::literal(body),
-                         .body_sha256 = sha256(body).hex(),
-                         .repeat = false}); // the second answer to one question is another answer
+    Call call{.action = "ask what the store can do",
+              .method = "PUT",
+              .key = key_,
+              .headers = std::move(headers),
+              .body = content::Rope::literal(body),
+              .body_sha256 = sha256(body).hex(),
+              .repeat = false}; // the second answer to one question is another answer
+    auto done = bucket_.call(call);
+    if (!done && was_not_looked_at(done.error())) done = bucket_.call(call); // with what was learned
+    return done;
   }
-  /// Returns false if the server refused the request because of the header. Any other failure is an error.
+  /// Returns false if the server refused the request because of the header. Any other failure is an error, also a 400
+  /// or 409 that passes, such as RequestTimeout: taken for a refusal, it would be kept for all jobs.
   Result<bool> accepted(Pairs headers) {
     auto done = put(std::move(headers));
     if (done) {
       etag_ = unquoted(net::header(done->response.headers, "etag"));
       return true;
     }
-    auto status = done.error().status;
-    bool refused = done.error().trouble == net::Trouble::final || status == 409 || status == 400;
-    refused = refused && (status == 400 || status == 404 || status == 409 || status == 412 || status == 501);
-    if (!refused || done.error().code == "NoSuchBucket") return fail(std::move(done.error().error));
+    if (!refuses_the_header(done.error())) return fail(std::move(done.error().error));
     return false;
   }
   Result<void> plain_put() {
@@ -101,7 +123,10 @@ private:
                               .body = content::Rope::literal(bytes),
                               .body_sha256 = sha256(bytes).hex(),
                               .repeat = false});
-    if (!part) return fail(std::move(part.error().error));
+    if (!part) {
+      end_upload({bucket_, key_, "end the probe"}, *id);
+      return fail(std::move(part.error().error));
+    }
     auto body = completion_body({unquoted(net::header(part->response.headers, "etag"))});
     auto done = bucket_.call({.action = "ask what the store can do",
                               .method = "POST",
@@ -113,9 +138,9 @@ private:
                               .answer_may_be_error = true,
                               .repeat = false});
     if (done) return true;
+    end_upload({bucket_, key_, "end the probe"}, *id);
     if (done.error().status == 0 || (done.error().status >= 500 && done.error().status != 501))
       return fail(std::move(done.error().error));
-    end_upload({bucket_, key_, "end the probe"}, *id);
     return done.error().status != 412;
   }
 
@@ -125,11 +150,6 @@ private:
                          .key = key,
                          .body = content::Rope::literal(body),
                          .body_sha256 = sha256(body).hex()});
-  }
-  /// Whether the server gave no usable answer, so the question stays open. An answer that is not from S3, such as a
-  /// page without an ETag, does answer it: pages cannot be served from there.
-  static bool gave_no_answer(const Refusal& refusal) {
-    return refusal.error.kind != ErrorKind::corrupt && (refusal.status == 0 || refusal.status >= 500);
   }
   /// As a page is written and read: below its directory first, then under the directory's own name. MinIO refuses the
   /// second, and a server that keeps files would give it the name without the slash.
@@ -239,6 +259,8 @@ Result<Capabilities> CapabilityCache::get() {
                     "`quarry doctor --store s3://{}/{}` once with one that may",
                     prefix_, bucket_.location().bucket, bucket_.location().prefix);
   TRY(known_, std::move(found), "while asking what the store can do");
+  // Who may not read has not seen how pages are served, and would replace what others have found out.
+  if (!kept && kept.error().error.kind == ErrorKind::unauthenticated) return *known_;
   auto text = capabilities_json(*known_, {endpoint, clock_.now_us()});
   // A failure is ignored: the record only saves the next job the probe.
   static_cast<void>(bucket_.call({.action = "keep what the store can do",

@@ -16,12 +16,12 @@ struct Capabilities {
   bool quoted_if_match = true;     ///< true: If-Match has the ETag in quotes, as RFC 9110 says; false: without
   bool complete_conditions = true; ///< CompleteMultipartUpload honours If-None-Match; If-Match is assumed with it
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
-  bool slash_keys = true;          ///< keeps `a/` and `a/b` as two objects, and lists `a/` by that name
+  bool slash_keys = true;          ///< keeps `a/` and `a/b` as two objects, and has no `a` then
   bool conditional_writes() const { return if_absent && if_match; }
   bool operator==(const Capabilities&) const = default;
 };
 
-/// Where and when a server was asked.
+/// Where a server is asked, and the present time.
 struct Probed {
   std::string endpoint; ///< with the bucket
   std::int64_t now_us = 0;
@@ -37,15 +37,15 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
 /// CapabilityCache). Fails as Bucket::call() does. After a transient failure it starts over, up to eight rounds in all.
-/// A killed or interrupted probe, or a lost reply, leaves up to three small objects and an upload.
+/// Each round that is killed or interrupted, or loses a reply, may leave an upload and up to three small objects.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
-/// The capabilities of one bucket: get() reads the stored record with one request, or probes the server and stores a
-/// new one; later calls are free and give the same answer. If the record cannot be stored, get() succeeds and the next
-/// job probes again. After a failure the next call tries again. If these credentials may not write the probe's objects
-/// (K003), an expired record is used. Without one get() fails with K003, whose hint names the command that makes the
-/// record. `bucket` and `clock` must outlive the cache. `prefix` is empty or ends with '/'. Thread-safe: one caller
-/// probes, the others wait.
+/// The capabilities of one bucket: get() reads the stored record with one request; if there is none, or it cannot be
+/// read, it probes the server and stores a new one. Later calls are free and give the same answer. If the record cannot
+/// be stored, get() succeeds and the next job probes again. After a failure the next call tries again. If these
+/// credentials may not write the probe's objects (K003), an expired record is used. Without one get() fails with K003,
+/// whose hint names the command that makes the record. `bucket` and `clock` must outlive the cache. `prefix` is empty
+/// or ends with '/'. Thread-safe: one caller probes, the others wait.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

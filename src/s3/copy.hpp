@@ -7,21 +7,21 @@ namespace quarry::s3 {
 
 struct CopyRequest {
   BucketKey from;
-  std::string from_etag;        ///< the copy fails if the source has another ETag by then
+  std::string from_etag;        ///< without quotes; the copy fails if the source has another ETag by then
   std::uint64_t size = 0;       ///< of the source
   PutRequest to;                ///< the target; its content, `check` and `on_progress` are not used
   std::string from_bucket = {}; ///< empty: the same one
 };
 
 /// Whether the server can copy this with the condition of `to`: always without one; with one if it checks it when an
-/// upload is completed (complete_conditions, and if_match for Condition::match), and the source is not empty, because
-/// an upload has at least one part. Pure.
+/// upload is completed (complete_conditions, and if_match or if_absent), and the source is not empty, because an upload
+/// has at least one part. Pure.
 bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 
 /// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: many servers ignore a
 /// condition on the target of CopyObject. Never copies without the condition that was asked for: K008 if can_copy() is
-/// false, and nothing was written. Returns and fails as put_object() does, but PutDone::sha256 is not set; also K022 if
-/// the source has another ETag, and status 404 if it does not exist. A copy in parts that failed tries to end its
+/// false, and nothing was written. Returns and fails as put_object() does, without PutDone::sha256 and K013; also K022
+/// if the source has another ETag, and status 404 if it does not exist. A copy in parts that failed tries to end its
 /// upload. One that was killed or interrupted, or has an unknown outcome, leaves it until
 /// ObjectWriter::remove_leftovers(). Costs one request, or in parts one per 512 MiB and two more; with a condition also
 /// what tools.capabilities costs. Copies `limits.uploaders` parts at a time, each in a thread.

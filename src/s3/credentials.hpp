@@ -15,8 +15,8 @@
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
 // (location.hpp). Role and identity tokens go to Amazon's STS of the region, or to AWS_ENDPOINT_URL_STS;
-// AWS_ENDPOINT_URL is not used for that. Plain http to another machine is refused: always for the addresses of the
-// container and of GitHub's identity service (K012), elsewhere unless QUARRY_ALLOW_PLAIN_HTTP=1 (H010).
+// AWS_ENDPOINT_URL is not used for that. Plain http beyond this machine and its link (169.254.*) is refused: always for
+// the container and GitHub's identity service (K012), elsewhere unless QUARRY_ALLOW_PLAIN_HTTP=1 (H010).
 #include "base/data_text.hpp"
 #include "net/http.hpp"
 #include "s3/profile.hpp"

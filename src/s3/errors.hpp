@@ -10,7 +10,7 @@ namespace quarry::s3 {
 
 /// Why a call did not succeed.
 struct Refusal {
-  int status = 0;     ///< 0: no answer, one that is not from S3, or our own error; 500: a 2xx whose body is an <Error>
+  int status = 0;     ///< 0: no answer, one not from S3, or our own error; 500 also for a 2xx whose body is an <Error>
   std::string code;   ///< S3's, "NoSuchKey"; empty if the answer has none, as to a HEAD
   std::string region; ///< the bucket's region, if the request went to the wrong one
   net::Trouble trouble = net::Trouble::final;
@@ -48,7 +48,7 @@ struct Denied { ///< a request that was denied
   bool of_object = true; ///< or of the bucket
   bool is_signed = true;
 };
-/// Returns a hint for K003 that names the permission which the request needs. Pure.
+/// Returns a hint for K003 that names the permission which such a request most often needs. Pure.
 std::string hint_of_denial(const Denied& denied);
 
 } // namespace quarry::s3

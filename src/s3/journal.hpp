@@ -17,8 +17,8 @@ struct JournalPlace {
   std::string directory; ///< empty: no journals are written
 };
 
-/// Returns `quarry/uploads` below $XDG_STATE_HOME, else below ~/.local/state; empty if neither XDG_STATE_HOME nor HOME
-/// is an absolute path. Pure.
+/// Returns `quarry/uploads` below $XDG_STATE_HOME or, if that is not set, below $HOME/.local/state; empty if that path
+/// is not absolute, also if it is XDG_STATE_HOME that is relative. Pure.
 JournalPlace journal_place(const std::map<std::string, std::string>& environment);
 
 struct JournalPart {
@@ -34,8 +34,8 @@ struct JournalEntry {
 };
 
 /// The journal of one object, locked exclusively until it is destroyed: a second put of the same object, in this
-/// process or another one, works without a journal. Only a later put of the object in parts removes the file that a
-/// failed or killed one left.
+/// process or another one, works without a journal. Only a later put of the object in parts, with a known sha256,
+/// removes the file that a failed or killed one left.
 class Journal {
 public:
   /// Opens or creates the journal of `object` (endpoint, bucket and key). Returns nullopt if that fails or the journal
@@ -43,8 +43,8 @@ public:
   static std::optional<Journal> open(const JournalPlace& place, const std::string& object);
   const std::optional<JournalEntry>& entry() const { return entry_; } ///< of an earlier run; after begin() the new one
   // Errors of writing are ignored.
-  void begin(const JournalEntry& entry);              ///< empties the file and starts an upload
-  void add(unsigned number, const JournalPart& part); ///< appends a part; thread-safe
+  void begin(const JournalEntry& entry);              ///< empties the file and starts an upload; `parts` is not used
+  void add(unsigned number, const JournalPart& part); ///< appends a part to the file, not to entry(); thread-safe
   void remove();                                      ///< removes the file
 
 private:

@@ -27,8 +27,8 @@ Result<std::vector<ExpiryRule>> parse_lifecycle(std::string_view body);
 /// relative to the store's root. Pure.
 std::vector<ExpiryRule> rules_below(const std::vector<ExpiryRule>& rules, const std::string& store_prefix);
 
-/// Asks the bucket. No rules if it has no configuration. Fails with K003 if the role may not read it
-/// (s3:GetLifecycleConfiguration), and with K008 if the server does not know the request. One request.
+/// Asks the bucket. No rules if it has no configuration. Fails as Bucket::call() does: K003 if the role may not read it
+/// (s3:GetLifecycleConfiguration), K008 if the server does not know the request; also corrupt (K020). One request.
 Result<std::vector<ExpiryRule>> lifecycle_of(Bucket& bucket);
 
 } // namespace quarry::s3

@@ -18,13 +18,13 @@ struct Location {
   bool is_aws = true;      ///< Amazon's own endpoint, because no other one was named
 };
 
-/// Parses "s3://bucket/prefix". The first of these that is set decides:
+/// Parses "s3://bucket/prefix". The first of these that is set and not empty decides:
 ///   endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's `endpoint_url`, Amazon's endpoint of the region
 ///   region: AWS_REGION, AWS_DEFAULT_REGION, the profile's `region`, us-east-1
-///   addressing: the profile's `addressing_style`; else by path if the bucket's name has a dot, or if the endpoint is
-///   not Amazon's
+///   addressing: the profile's `addressing_style` (`path` or `virtual`); else by path if the bucket's name has a dot
+///   or if somebody named the endpoint (!is_aws)
 /// Fails with invalid_argument: K001 if the locator does not begin with s3:// or the bucket name or region is invalid,
-/// H001 if the endpoint is not a URL. The prefix is not checked: that of "s3://b//x" is "/x".
+/// H001 if the endpoint is not a URL. The prefix is not checked: that of "s3://bucket//x" is "/x".
 Result<Location> parse_location(const std::string& locator, const std::map<std::string, std::string>& environment,
                                 const Profile& profile);
 

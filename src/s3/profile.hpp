@@ -30,7 +30,7 @@ struct SharedFiles {
   Ini config, credentials;
 };
 
-/// Merges one profile of both files: `[profile NAME]` or `[default]` in config, `[NAME]` in credentials.
+/// Merges one profile of both files: `[profile NAME]` in config, for default also `[default]`; `[NAME]` in credentials.
 Profile profile_of(const SharedFiles& files, const std::string& name);
 
 /// Reads AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE, else the files below HOME. A missing file counts as empty.

@@ -17,7 +17,7 @@ struct PutRequest {
   BucketKey key;
   content::Rope content;
   Condition condition = Condition::none;
-  std::string etag;    ///< for match: the expected ETag
+  std::string etag;    ///< for match: the expected ETag, without quotes (unquoted())
   std::string lineage; ///< for match: the k_lineage header of the object with that ETag, if it was seen
   std::string content_type, cache_control;
   Pairs metadata; ///< other system metadata that the object gets, such as content-encoding; names in lower case
@@ -27,8 +27,8 @@ struct PutRequest {
   /// Called with the digest of the content that was read, before the object becomes visible, and again when an attempt
   /// is repeated; its error is returned.
   std::function<Result<void>(const Sha256&)> check;
-  /// Called with the total of bytes sent, by one thread at a time, perhaps not the caller's. The total falls when a
-  /// request for the whole content is repeated.
+  /// Called with the total of bytes sent, by one thread at a time, perhaps not the caller's. Parts that an earlier run
+  /// sent count. The total falls when a request for the whole content is repeated.
   std::function<void(std::uint64_t)> on_progress;
 };
 
@@ -67,7 +67,7 @@ struct PutTools {
 ///   1. Up to part_bytes: from memory, in one request.
 ///   2. Larger: in parts, one request for each, and two more.
 ///   3. Larger, with a condition, on a server that does not check it when the parts are completed: streamed in one
-///      request up to single_put_bytes (5 GiB); above that in parts, with a HEAD before the end. That is not atomic.
+///      request up to single_put_bytes (5 GiB); above, in parts with a HEAD before the end, and so not atomically.
 /// On a server that ignores the condition everywhere it is checked by a HEAD before the write, and in parts by another
 /// one before the end, which is not atomic. A conditional or large put first asks tools.capabilities. Memory is taken
 /// from `tools.slabs` and bounded by it: K013 if one part of an upload is larger than that, so with 48 MiB an object
@@ -75,12 +75,12 @@ struct PutTools {
 /// http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
 ///
 /// An upload in parts that failed leaves its parts on the server if there is a journal (known sha256, journal.hpp) and
-/// the next run may succeed: after an interrupt, a failure of the network, an overload, a time-out, refused
-/// credentials, or a completion that was refused for another reason than its condition (412) or its parts (400).
-/// Otherwise it tries to end the upload; after an interruption that fails. One that was not ended, was killed, or
-/// whose completion has an unknown outcome, leaves its parts until the next run resumes it (with a journal), or until
-/// ObjectWriter::remove_leftovers(). If the server does not list the parts, such as without
-/// s3:ListMultipartUploadParts, the next run begins a new upload.
+/// the next run may succeed: after an interrupt, a failure of the network, an overload, a full store, a time-out,
+/// refused credentials, or a completion that was refused, but not for its condition (412) or its parts (400, unless
+/// the server lost one: InvalidPart). Otherwise it tries to end the upload; after an interruption that fails. One that
+/// was not ended, was killed, or whose completion has an unknown outcome, leaves its parts until the next run resumes
+/// it or, with other content or headers, ends it (both with a journal), or until ObjectWriter::remove_leftovers(). If
+/// the server does not list them, such as without s3:ListMultipartUploadParts, the next run begins a new upload.
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -113,9 +113,9 @@ Fate fate_of(const WriteTraces& traces);
 
 /// Turns the failure of a write into its outcome. With a condition, a conflict (409) becomes status 412; for match also
 /// an object that does not exist. After an ambiguous failure it sends a HEAD. The write did not happen if the server
-/// answered each attempt with an error and the object is as the condition expects it. Else it succeeds if the object
-/// has our mark. A 412 counts as not written if fate_of() says so, and for if-absent always. Otherwise the outcome is
-/// unknown.
+/// answered each attempt, the last one with 5xx, and the object is as an if-absent or if-match expects it. Else it
+/// succeeds if the object has our mark. A 412 counts as not written if fate_of() says so, and for if-absent if there is
+/// an object. Otherwise, also if the HEAD fails, the outcome is unknown.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest);
 /// Stores the content as a multipart upload, as put_object() says.

@@ -53,7 +53,7 @@ Result<ListPage> parse_list(std::string_view body);
 struct ListedPart {
   unsigned number = 0;
   std::uint64_t size = 0;
-  std::string etag;
+  std::string etag; ///< unquoted
 };
 struct PartPage {
   std::vector<ListedPart> parts;

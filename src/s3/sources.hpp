@@ -21,12 +21,12 @@ std::string variable(const CredentialSurroundings& surroundings, const std::stri
 struct Role {
   std::string arn, session, token; ///< token: of the web identity, a secret; empty: the request is signed with keys
 };
-/// Calls STS in the region of `surroundings`: AssumeRole signed with `keys`, or AssumeRoleWithWebIdentity if the role
-/// has a token. Costs and errors of ask(); also K012.
+/// Calls STS in the region of `surroundings`: AssumeRole signed with `keys` or, if that is nullptr,
+/// AssumeRoleWithWebIdentity with the role's token. Costs and errors of ask(); also K012.
 Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
                                 const std::string& source);
 
-/// Sends a request to a service that gives credentials, up to three times, each with this deadline. Fails with H-codes.
+/// Asks a service that gives credentials, up to three times, each with this deadline. Any status is a success; H-codes.
 Result<net::Response> ask(const CredentialSurroundings& surroundings, net::Request request, std::uint64_t deadline_ms);
 
 Result<std::optional<Credentials>> from_container(const CredentialSurroundings&, const SharedFiles&, std::string& why);

@@ -71,8 +71,8 @@ public:
   virtual Counters counters() const; ///< no I/O
 
   /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 a bucket that does not
-  /// exist looks the same, also to open(); get() and list() then fail with K002. A server that hides absent objects
-  /// denies access instead, as get() and open() then say, too (store/denied.hpp). Costs one HEAD request and no bytes;
+  /// exist looks the same, also to open(); get() and list() then fail with K002. If a server hides absent objects,
+  /// head(), get() and open() of one fail: access is denied (store/denied.hpp). Costs one HEAD request and no bytes;
   /// in the file store one stat, whatever the size of the file: it is not read, so its ETag and digest stay unknown.
   Result<std::optional<ObjectInfo>> head(const std::string& key);
   /// Returns the bytes of an object, and its ETag in `etag` on success; nullopt if it does not exist. Fails with
@@ -84,16 +84,16 @@ public:
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr);
   /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs; reading then costs one
-  /// request per range in s3 and http: 64 KiB at first, up to 2 MiB while the rope is read in order, then with up to 8
+  /// request per range in s3 and http, of 64 KiB to 2 MiB: as the read asks, more while in order, then with up to 8
   /// ranges fetched ahead, each by a thread: 8 for all ropes of the store together, but at least 2 for each. Threads
   /// that read one rope wait for each other there. Bytes of two versions are never mixed: if the object is replaced or
   /// removed meanwhile, reading fails with corrupt (K022; D008 or D001 in the file store) or gives the old version,
   /// which the memory store keeps and the file store may still have open. A read that failed for another reason may be
   /// repeated. Exception: a web server without strong ETags, where Last-Modified decides, to the second.
   Result<content::Rope> open(const std::string& key);
-  /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Leaves out what
-  /// check_key() refuses, such as a backend's own objects, directory markers (ObjectWriter::slash_keys), and symbolic
-  /// links in the file store, which can be read. The list may be empty. The listing is not a snapshot: objects that are
+  /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Leaves out a
+  /// backend's own objects, keys that check_key() refuses with SlashKeys::allowed, directory markers (slash_keys()) and
+  /// symbolic links in the file store, which can be read. The listing is not a snapshot: objects that are
   /// written meanwhile may be included or not. Costs one request per 1000 objects; in the file store one readdir per
   /// directory below the prefix and one stat per entry. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);

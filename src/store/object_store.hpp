@@ -71,10 +71,10 @@ public:
   /// has already replaced the object or the server gave none. After outcome_unknown (R004) the object may have been
   /// written. After every other error it was not: R002, R003 (also for if-match when the object does not exist), R005,
   /// R008. An object in s3 has at most 445 GiB (K013). Costs one PUT request, or in s3 above 8 MiB one per part and two
-  /// more, and all bytes. In s3 one of these also costs what conditional_writes() does, once for each opened store: a
-  /// write with a condition, one of more than 8 MiB, one to a key that ends in a slash. In the file store the bytes,
-  /// two fsyncs and a rename or link; for if-match it also reads and hashes the old object. A killed put leaves the old
-  /// or the new state under the key, and perhaps what remove_leftovers() removes.
+  /// more, and all bytes. In s3 one of these also costs what conditional_writes() does, with its errors, once for each
+  /// opened store: a write with a condition, one of more than 8 MiB, one to a key that ends in a slash. In the file
+  /// store the bytes, two fsyncs (and one for each new directory) and a rename or link; for if-match it also reads and
+  /// hashes the old object. A killed put leaves the old or new state, and perhaps what remove_leftovers() removes.
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options);
   /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
   /// has just written; the caller must look afterwards if that matters. After any error but R005 the object may be
@@ -83,12 +83,12 @@ public:
   Result<void> remove(const std::string& key);
   /// Whether preconditions are evaluated atomically with the write. If false, the store looks before it writes, which
   /// is safe for one writer and not for several; or it can only be read. Free, except in s3: the first call on each
-  /// opened store reads what is known of the server, or probes it with about 20 requests (s3/capabilities.hpp); it
-  /// fails with K003 if it may not write these.
+  /// opened store reads what is known of the server, or probes it with about 20 requests (s3/capabilities.hpp). If the
+  /// role may not write the probe's objects and nothing is known yet, it fails with K003.
   virtual Result<bool> conditional_writes() { return true; }
   /// Whether objects can be written under keys that end in one slash, besides objects below them. If false, writing one
-  /// fails with R005, and removing one does nothing. Do not read one: some servers answer with the object of the name
-  /// without the slash. The web pages of some stores (consoles) write an empty object `a/` to show a directory: list()
+  /// fails with R005, and removing one does nothing; do not read one then: some servers answer with the object of the
+  /// name without the slash. The web pages of some stores (consoles) write an empty object `a/` for a directory: list()
   /// omits such objects, and put() refuses to write one (R005). Costs and fails as conditional_writes() does.
   virtual Result<bool> slash_keys() { return false; }
   /// Removes what killed writers left behind before `before_us` (microseconds since 1970, UTC, by the clock of the
@@ -114,7 +114,7 @@ private:
 class ObjectStore : public ObjectWriter {
 public:
   /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001), and corrupt
-  /// (K022) if the source is replaced meanwhile. s3 copies on the server if the server can evaluate the precondition
+  /// (K022, D008) if the source is replaced meanwhile. s3 copies on the server if that can evaluate the precondition
   /// there and has recorded the digest in `options.sha256`, if that is set; otherwise the bytes pass through this
   /// machine. s3 keeps the source's content type, cache control, encoding, disposition, language and expiry where
   /// `options` does not say otherwise; user metadata is not kept. On the server it costs a HEAD and one COPY request,
@@ -165,9 +165,9 @@ Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// Files on a web server below `url`, which can be read: listing and writing fail with invalid_argument (R030), and
 /// remove_leftovers() finds nothing. Fails with H001 (not a URL) and R006 (a URL with a query); plain http to another
 /// machine fails with H010 at the first request, unless QUARRY_ALLOW_PLAIN_HTTP is 1. 404 and 410 mean that an object
-/// does not exist; any other status than 2xx is H011 (unauthenticated for 401 and 403, else unavailable), and so is a
-/// missing Content-Length (unsupported). Up to 5 redirects are followed (H009). open() reads in ranges; if the server
-/// ignores them, it fetches the object once, whole, into a temporary file in $TMPDIR or /tmp. An object without ETag
+/// does not exist; any other status than 2xx is H011 (unauthenticated for 401 and 403, else unavailable). head() and
+/// open() need Content-Length (H011, unsupported). Up to 5 redirects are followed (H009). open() reads in ranges; if
+/// the server ignores them, it fetches an object once, whole, to a temporary file in $TMPDIR or /tmp. One without ETag
 /// and Last-Modified is fetched by open() itself and held in memory, up to 16 MiB (H011).
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
 /// Opens the store of a locator: "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix" or

@@ -9,14 +9,14 @@
 namespace quarry::store {
 
 /// Fills the span with the object's bytes at `offset`. Must fail if the object is no longer the version that was
-/// opened.
+/// opened. Called by several threads at once.
 using FetchRange = std::function<Result<void>(std::uint64_t offset, std::span<std::byte> into)>;
 
 /// corrupt K022: the object is another one now.
 Unexpected replaced(const std::string& key);
 
 struct RangeLimits {
-  std::uint64_t first_bytes = 64u << 10; ///< an archive's directory or a METADATA is rarely more
+  std::uint64_t first_bytes = 64u << 10; ///< the least that is fetched: an archive's directory is rarely more
   std::uint64_t block_bytes = 2u << 20;  ///< one range of content that is read in order
   unsigned ahead = 8;                    ///< blocks in flight of all sources of a RangeShare: 4 Gbit/s at 32 ms
   unsigned ahead_least = 2;              ///< blocks in flight for each source, however many there are

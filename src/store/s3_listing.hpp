@@ -21,7 +21,7 @@ struct S3ListRequest {
 /// and then its `prefix`, or that the store keeps for itself. Pure.
 std::string own_key(const s3::BucketKey& full, const S3ListRequest& request);
 
-/// Objects and directories, in the order of the server. Omits markers of directories and keys that check_key refuses.
+/// Objects and directories, in the server's order. Omits directory markers and what check_key(…, allowed) refuses.
 /// corrupt K020 if the list repeats itself; the errors of `bucket`. One request per 1000 entries.
 Result<Children> list_bucket(s3::Bucket& bucket, const S3ListRequest& request);
 

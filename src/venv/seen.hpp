@@ -19,7 +19,7 @@ struct Seen {
   registry::ViewDigest view;
 };
 
-/// `quarry/channels` below $XDG_STATE_HOME, else below ~/.local/state; empty if neither is an absolute path. Pure.
+/// `quarry/channels` below $XDG_STATE_HOME or, if that is not set, ~/.local/state; empty if that is not absolute. Pure.
 std::string seen_directory(const Variables& variables);
 /// What the machine has seen; nullopt if nothing, or if `directory` is empty. B00x for a file that is not such a
 /// record, with its path: a damaged memory is not taken for an empty one.

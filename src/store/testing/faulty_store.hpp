@@ -1,5 +1,5 @@
 #pragma once
-// A store that misbehaves on purpose, for tests: it fails, loses a reply or "dies" at the Nth call. Wraps any backend.
+// Wraps a store; fails, loses a reply or "dies" at the Nth call. copy_from() is false; remove_leftovers() always works.
 #include "store/object_store.hpp"
 #include <fmt/core.h>
 #include <mutex>
@@ -12,7 +12,7 @@ public:
   enum class Fault : std::uint8_t {
     none,
     refuse,       ///< the Nth call does nothing and says unavailable; later ones work
-    lose_reply,   ///< the Nth call is done, if it writes; its reply is outcome_unknown; later ones work
+    lose_reply,   ///< the Nth call is done, and says outcome_unknown, or unavailable if it reads; later ones work
     lose_request, ///< as lose_reply, but what the Nth call would have written is not
     die_before,   ///< from the Nth call on nothing is done any more, as after kill -9
     die_after,    ///< the Nth call is done, then as above

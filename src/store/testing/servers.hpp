@@ -48,7 +48,7 @@ public:
                      clock());
     return plain.call(what);
   }
-  /// The double's side door: arms faults, reads the ledger.
+  /// The double's side door: arms faults, reads which requests came.
   Json control(const std::string& method, const std::string& body = "") const;
 
   std::string endpoint, access_key, secret_key, bucket = "quarry-test";
