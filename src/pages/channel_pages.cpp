@@ -360,8 +360,8 @@ void KnownViews::add(registry::View view) {
   views.emplace(view.digest, std::move(view.record));
 }
 
-Result<Projected> project_channel(ObjectStore& store, const std::string& name, Extent extent, const KnownViews& known) {
-  registry::Channel channel;
+Result<Projected> project_channel(ObjectStore& store, const std::string& name, Extent extent, const KnownViews& known,
+                                  registry::Channel channel) {
   Follower follower(extent, known);
   auto directory = registry::channel_directory(name);
   auto token = [&]() -> Result<std::string> {

@@ -72,9 +72,10 @@ enum class Extent : std::uint8_t {
 /// channel or its pages, and the errors of read_channel(), load_view(), load_shard_of() and the store. Removes pages of
 /// projects that left, and replaces those of another tool. Costs two reads per ledger entry since the last state, then
 /// per compared project up to four reads of shards, its METADATA, and one read per page and copy; two listings if
-/// every page is compared. Writes pages whose bytes differ.
+/// every page is compared. Writes pages whose bytes differ. `moved`: the channel as the caller's own move has left it;
+/// while it is still that, its record, which may block thousands of files, is not parsed again.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
-                                  const KnownViews& known = {});
+                                  const KnownViews& known = {}, registry::Channel moved = {});
 
 /// Returns the generation that all pages of a channel show; 0 if `pages.json` is missing or unreadable. If it is less
 /// than the channel's generation, the pages are stale. Costs one read.

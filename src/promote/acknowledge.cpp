@@ -58,8 +58,9 @@ Result<Acknowledged> acknowledge(store::ObjectStore& store, const ToAcknowledge&
   reason.acknowledges = at->digest;
   registry::View view{now.record.view, {}, {}};
   TRY(view.record, registry::load_view(store, view.digest), "while reading channel " + move.channel);
-  TRY(done.channel, publish::move_channel(store, move.channel, now, view, reason));
-  TRY_DO(pages::project_channel(store, move.channel));
+  TRY(auto moved, publish::move_channel(store, move.channel, now, view, reason));
+  TRY_DO(pages::project_channel(store, move.channel, pages::Extent::changed, {}, moved));
+  done.channel = std::move(moved.record);
   return done;
 }
 

@@ -84,9 +84,10 @@ Unexpected undone(const registry::LedgerRecord& move) {
                           move.channel));
 }
 
-Result<void> write_pages(ObjectStore& store, const std::string& channel, const pages::KnownViews& known,
+Result<void> write_pages(ObjectStore& store, const pages::KnownViews& known, registry::Channel moved,
                          Receipt& receipt) {
-  TRY_DO(pages::project_channel(store, channel, pages::Extent::changed, known));
+  const auto& channel = receipt.plan.channel;
+  TRY_DO(pages::project_channel(store, channel, pages::Extent::changed, known, std::move(moved)));
   TRY(auto merged, pages::merge_channel(store, channel));
   receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
   return {};
@@ -96,9 +97,9 @@ Result<void> write_pages(ObjectStore& store, const std::string& channel, const p
 Result<Receipt> complete(ObjectStore& store, const std::string& channel, const registry::PlanDigest& digest,
                          const store::Counters& before) {
   Receipt receipt;
-  TRY_DO(write_pages(store, channel, {}, receipt));
-  TRY(auto now, registry::require_channel(store, channel));
   receipt.plan.channel = channel;
+  TRY_DO(write_pages(store, {}, {}, receipt));
+  TRY(auto now, registry::require_channel(store, channel));
   receipt.digest = digest;
   receipt.generation = now.record.generation;
   receipt.view = now.record.view;
@@ -126,6 +127,7 @@ Result<void> write_verdict(ObjectStore& store, const Plan& plan) {
 Result<void> execute(ObjectStore& store, const Options& options, Receipt& receipt) {
   auto& plan = receipt.plan;
   bool moves = plan.moves();
+  registry::Channel moved;
   if (moves) {
     TRY_DO(copy_pinned(store, plan.pinned));
     TRY_DO(write_derived(store, plan, options.when));
@@ -136,11 +138,11 @@ Result<void> execute(ObjectStore& store, const Options& options, Receipt& receip
     publish::Reason reason{plan.action, plan.digest,  plan.verdict_digest, options.who,          options.when,
                            options.why, plan.request, plan.policy,         std::move(plan.guard)};
     reason.key = options.key; // check_signatures() has looked whether it counts, for exactly this state of the channel
-    TRY_DO(publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
+    TRY(moved, publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
   }
   // Also when nothing moves: an earlier run may have died before its pages were written.
   if (!moves && !plan.expected) return {};
-  return write_pages(store, plan.channel, *plan.known, receipt);
+  return write_pages(store, *plan.known, std::move(moved), receipt);
 }
 
 Receipt receipt_of(Plan&& moved) {

@@ -354,7 +354,7 @@ TEST_F(SignedMoves, NoForgedMoveIsAccepted) {
     if (action == registry::Action::protect) reason.policy = good->record.guard.policy;
     auto moved = publish::move_channel(*store_, "stable", *registry::read_channel(*store_, "stable"), *view, reason);
     ASSERT_TRUE(moved) << render(moved.error());
-    auto done = attack_once(*store_, moved->ledger, keys_, random);
+    auto done = attack_once(*store_, moved->record.ledger, keys_, random);
     ASSERT_EQ(code_of_last(), "O044") << i << " " << action.text() << ": " << done;
     ASSERT_EQ(bad_moves(), 1u) << i << " " << action.text() << ": " << done;
   }

@@ -169,9 +169,9 @@ Result<Withdrawn> withdraw(ObjectStore& store, const Withdrawal& plan, const Aut
   reason.guard = registry::Guard{now.guard.policy, {}, now.guard.keeps_from};
   for (auto& [digest, file] : blocked) reason.guard->blocked.push_back(std::move(file));
   TRY(auto moved, publish::move_channel(store, now.name, plan.expected, plan.view, reason));
-  TRY_DO(pages::project_channel(store, now.name));
+  TRY_DO(pages::project_channel(store, now.name, pages::Extent::changed, {}, moved));
   TRY(auto merged, pages::merge_channel(store, now.name));
-  return Withdrawn{std::move(moved), std::move(merged.notes)};
+  return Withdrawn{std::move(moved.record), std::move(merged.notes)};
 }
 
 } // namespace quarry::promote

@@ -10,9 +10,8 @@ namespace quarry::publish {
 using registry::Channel;
 using registry::ChannelRecord;
 
-Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string& channel,
-                                   const std::optional<Channel>& expected, const registry::View& view,
-                                   const Reason& reason) {
+Result<Channel> move_channel(store::ObjectStore& store, const std::string& channel,
+                             const std::optional<Channel>& expected, const registry::View& view, const Reason& reason) {
   ChannelRecord next;
   if (expected) next.unknown = expected->record.unknown;
   next.name = channel;
@@ -47,9 +46,9 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
   TRY(auto records, records_of(view));
   records.push_back({registry::ledger_key(next.ledger), registry::to_json(entry)});
   TRY_DO(refresh_marked(store, records));
-  TRY_DO(registry::swap_channel(store, expected, next));
+  TRY(auto moved, registry::swap_channel(store, expected, std::move(next)));
   TRY_DO(restore_missing(store, records), "after channel " + channel + " has moved");
-  return next;
+  return moved;
 }
 
 Result<void> refuse_guarded(const ChannelRecord& channel, const std::vector<registry::SealedSet>& sets) {
@@ -101,8 +100,8 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
     TRY(auto view, same_view(store, now));
     auto moved = move_channel(store, channel, now, view, with_guard);
     if (moved) {
-      TRY_DO(pages::project_channel(store, channel));
-      return Guarded{std::move(*moved), true};
+      TRY_DO(pages::project_channel(store, channel, pages::Extent::changed, {}, *moved));
+      return Guarded{std::move(moved->record), true};
     }
     if (!worth_another_round(moved.error(), lost)) return fail(std::move(moved).error());
   }
@@ -119,7 +118,7 @@ Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
       TRY(base, registry::load_view_for(store, now->record.view, sets), "while reading channel " + channel);
     }
     TRY(auto next, registry::extend_view(base, sets), "in channel " + channel);
-    if (now && next.digest == base.digest) return Added{now->record, false, {}};
+    if (now && next.digest == base.digest) return Added{std::move(*now), false, {}};
     auto moved = move_channel(store, channel, now, next, reason);
     if (moved) {
       Added added{std::move(*moved), true, {}};

@@ -30,13 +30,13 @@ struct Reason {
 };
 
 /// Swaps `channel` from `expected` to `view`, whose records are written before: shards, view, ledger entry and its
-/// signature, then the channel if-match. Returns what the channel is now; its pages are the caller's task. Fails with
+/// signature, then the channel if-match. Returns what swap_channel() does; the pages are the caller's task. Fails with
 /// the errors of registry::swap_channel(): precondition_failed R003 if another writer was faster (then only
 /// unreferenced records are left), R004, R031. An error with the context "after channel … has moved" means that it has.
 /// Costs a read and a head per shard at hand, a write per new one, and about eight requests.
-Result<registry::ChannelRecord> move_channel(store::ObjectStore& store, const std::string& channel,
-                                             const std::optional<registry::Channel>& expected,
-                                             const registry::View& view, const Reason& reason);
+Result<registry::Channel> move_channel(store::ObjectStore& store, const std::string& channel,
+                                       const std::optional<registry::Channel>& expected, const registry::View& view,
+                                       const Reason& reason);
 
 /// Fails if these sets may not be published straight into this channel: with held P083 if it is protected, and with
 /// R022 if it blocks a file of theirs. Pure.
@@ -56,7 +56,7 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
                              const Reason& reason);
 
 struct Added {
-  registry::ChannelRecord channel;
+  registry::Channel channel;
   bool moved = false;      ///< false: all the sets were in already
   pages::KnownViews views; ///< before and after; none if it did not move
 };

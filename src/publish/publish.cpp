@@ -142,10 +142,10 @@ Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOpt
   TRY(auto added, add_sets(store, plan.channel, {sealed},
                            {registry::Action::publish, plan.digest, {}, options.who, options.now, options.why}));
   receipt.channel = plan.channel;
-  receipt.generation = added.channel.generation;
-  receipt.view = added.channel.view;
+  receipt.generation = added.channel.record.generation;
+  receipt.view = added.channel.record.view;
   receipt.channel_moved = added.moved;
-  TRY_DO(pages::project_channel(store, plan.channel, pages::Extent::changed, added.views));
+  TRY_DO(pages::project_channel(store, plan.channel, pages::Extent::changed, added.views, std::move(added.channel)));
   TRY(auto merged, pages::merge_channel(store, plan.channel));
   TRY(receipt.channel_at,
       pages::addresses_of(store, options.public_url, registry::channel_directory(plan.channel), projects_of(plan.set)));

@@ -102,7 +102,7 @@ Result<void> require_swappable(ObjectStore& store, const std::string& what) {
               "has one writer");
 }
 
-Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next) {
+Result<Channel> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, ChannelRecord next) {
   TRY_DO(require_swappable(store, "channel " + next.name));
   auto bytes = to_json(next);
   store::PutOptions options;
@@ -110,13 +110,16 @@ Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expe
   options.content_type = "application/json";
   options.cache_control = "no-cache";
   auto put = store.put(channel_key(next.name), content::Rope::literal(bytes), options);
-  if (put) return {};
+  if (put) return Channel{std::move(next), std::move(put->etag)};
   auto error = std::move(put).error();
   bool look = error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::precondition_failed ||
               error.kind == ErrorKind::already_exists;
   if (!look) return fail(std::move(error));
   TRY(auto now, read_channel(store, next.name), "while looking whether channel " + next.name + " was written");
-  if (was_done(store, now, next)) return {};
+  if (was_done(store, now, next)) {
+    bool still = now->record.generation == next.generation;
+    return Channel{std::move(next), still ? std::move(now->etag) : std::string()};
+  }
   bool unmoved = now ? expected && now->etag == expected->etag : !expected;
   if (unmoved && error.kind == ErrorKind::outcome_unknown) return fail(std::move(error)); // the write may still arrive
   return fail(ErrorKind::precondition_failed, "R003",

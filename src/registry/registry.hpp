@@ -219,15 +219,16 @@ Result<void> update_channel(ObjectReader& store, const std::string& name, Channe
 Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// Replaces the channel `expected` by `next`, as one compare-and-swap; nullopt means that the channel must not exist
 /// yet. The caller has written the view and the ledger entry that `next` names, and has built `next` from `expected`.
-/// Costs one write. If the condition failed or the reply was lost, the channel is read, and its ledger as far back as
-/// the generation of `next`. Then:
+/// Returns `next` with its ETag, which is empty if others have moved the channel since. Costs one write. If the
+/// condition failed or the reply was lost, the channel is read, and its ledger as far back as the generation of `next`.
+/// Then:
 ///   the channel is `next`, or its ledger has the entry of `next`   success
 ///   the channel is still `expected` after a lost reply             outcome_unknown (R004): the write may still arrive
 ///   anything else, also a channel that exists for nullopt          precondition_failed (R003): start over
 /// R003 may also follow a move that happened, if more than 1024 moves or an unreadable ledger entry came after it. If
 /// the channel cannot be read, the error of that is returned: the outcome is unknown. Fails with R031 if the store
 /// ignores conditional writes.
-Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
+Result<Channel> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, ChannelRecord next);
 /// What keeps files out of a place; a view of `files`, which must outlive it.
 struct Blocking {
   std::string what;                      ///< "channel stable", for messages
