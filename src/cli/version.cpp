@@ -8,6 +8,7 @@
 #include <lzma.h>
 #include <nlohmann/json_fwd.hpp>
 #include <openssl/opensslv.h>
+#include <rapidjson/rapidjson.h>
 #include <tl/expected.hpp>
 #include <toml++/impl/version.h>
 #include <zlib.h>
@@ -41,6 +42,7 @@ std::vector<Library> libraries() {
       {"nlohmann-json", dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH),
        "MIT"},
       {"openssl", OPENSSL_VERSION_STR, "Apache-2.0"},
+      {"rapidjson", RAPIDJSON_VERSION_STRING, "MIT"},
       {"toml++", dotted(TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH), "MIT"},
       {"zlib", ZLIB_VERSION, "Zlib"},
       {"zstd", ZSTD_VERSION_STRING, "BSD-3-Clause"}};

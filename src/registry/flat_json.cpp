@@ -1,8 +1,14 @@
 #include "registry/flat_json.hpp"
 
+#include "base/text.hpp"
+
+#ifdef __SSE2__
+#define RAPIDJSON_SSE2
+#endif
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <rapidjson/reader.h>
 #include <string>
 #include <utility>
 
@@ -49,22 +55,25 @@ Json Value::json() const {
   return array;
 }
 
-/// Takes the events of the library's parser. Stops at what only json::parse() decides: errors, depth, and keys that are
-/// out of order, which may stand twice.
-class FlatBuilder final : public nlohmann::json_sax<Json> {
+/// Takes the events of RapidJSON's reader, which parses the text in place. Stops at what only json::parse() decides:
+/// errors, depth, and keys that are out of order, which may stand twice.
+class FlatBuilder {
 public:
-  explicit FlatBuilder(std::size_t text_bytes) {
+  explicit FlatBuilder(std::string_view text) {
     constexpr std::size_t k_bytes_a_value = 32; // of a set's record it is 40
-    made_.nodes_.reserve(text_bytes / k_bytes_a_value + 1);
-    made_.texts_ = std::make_unique_for_overwrite<char[]>(text_bytes); // no escape is shorter than what it stands for
+    made_.nodes_.reserve(text.size() / k_bytes_a_value + 1);
+    made_.texts_ = std::make_unique_for_overwrite<char[]>(text.size() + k_read_beyond);
+    std::fill_n(std::copy(text.begin(), text.end(), made_.texts_.get()), k_read_beyond, '\0');
     free_ = made_.texts_.get();
   }
+  char* text() { return made_.texts_.get(); }
   FlatJson take() && { return std::move(made_); }
 
+  /// Adds a tree instead: that of the builder's text.
   void add(const Json& tree) {
     switch (tree.type()) {
     case Json::value_t::object:
-      start_object(0);
+      StartObject();
       for (const auto& [name, value] : tree.items()) {
         key_ = kept(name);
         add(value);
@@ -72,51 +81,51 @@ public:
       close();
       return;
     case Json::value_t::array:
-      start_array(0);
+      StartArray();
       for (const auto& item : tree) add(item);
       close();
       return;
     case Json::value_t::string: append(Kind::text).text = kept(tree.get_ref<const std::string&>()); return;
-    case Json::value_t::boolean: boolean(tree.get<bool>()); return;
-    case Json::value_t::number_integer: number_integer(tree.get<std::int64_t>()); return;
-    case Json::value_t::number_unsigned: number_unsigned(tree.get<std::uint64_t>()); return;
-    case Json::value_t::number_float: number_float(tree.get<double>(), {}); return;
-    default: null();
+    case Json::value_t::boolean: Bool(tree.get<bool>()); return;
+    case Json::value_t::number_integer: Int64(tree.get<std::int64_t>()); return;
+    case Json::value_t::number_unsigned: Uint64(tree.get<std::uint64_t>()); return;
+    case Json::value_t::number_float: number(Kind::real, std::bit_cast<std::uint64_t>(tree.get<double>())); return;
+    default: Null();
     }
   }
 
-  bool null() override { return number(Kind::null, 0); }
-  bool boolean(bool value) override { return number(Kind::flag, value); }
-  bool number_integer(number_integer_t value) override {
-    return number(Kind::negative, std::bit_cast<std::uint64_t>(value));
-  }
-  bool number_unsigned(number_unsigned_t value) override { return number(Kind::whole, value); }
-  bool number_float(number_float_t value, const string_t&) override {
-    return number(Kind::real, std::bit_cast<std::uint64_t>(value));
-  }
-  bool string(string_t& value) override {
-    append(Kind::text).text = kept(value);
+  // RapidJSON's names.
+  bool Null() { return number(Kind::null, 0); }
+  bool Bool(bool value) { return number(Kind::flag, value); }
+  bool Int(int value) { return Int64(value); } // negative ones only, and -0
+  bool Uint(unsigned value) { return number(Kind::whole, value); }
+  bool Int64(std::int64_t value) { return number(Kind::negative, std::bit_cast<std::uint64_t>(value)); }
+  bool Uint64(std::uint64_t value) { return number(Kind::whole, value); }
+  bool Double(double) { return false; } // its last bit may differ; few records have a fraction
+  bool RawNumber(const char*, unsigned, bool) { return false; }
+  bool String(const char* text, unsigned size, bool) {
+    append(Kind::text).text = {text, size};
     return true;
   }
-  bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(Kind::object); }
-  bool start_array(std::size_t) override { return open(Kind::array); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  bool key(string_t& name) override {
+  bool StartObject() { return open(Kind::object); }
+  bool StartArray() { return open(Kind::array); }
+  bool EndObject(unsigned) { return close(); }
+  bool EndArray(unsigned) { return close(); }
+  bool Key(const char* text, unsigned size, bool) {
+    std::string_view name(text, size);
     auto& before = open_.back().last_key;
     if (before.data() && before >= name) return false;
-    key_ = before = kept(name);
+    key_ = before = name;
     return true;
   }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
 
 private:
+  static constexpr std::size_t k_read_beyond = 16; // the reader looks at 16 bytes at once; the first of these ends it
   struct Open {
     std::size_t node;
     std::string_view last_key = {};
   };
-  std::string_view kept(const std::string& text) {
+  std::string_view kept(const std::string& text) { // no escape is shorter than what it stands for: there is room
     auto* begin = free_;
     free_ = std::copy(text.begin(), text.end(), free_);
     return {begin, text.size()};
@@ -132,7 +141,7 @@ private:
     return true;
   }
   bool open(Kind kind) {
-    constexpr std::size_t k_depth_max = 16; // records need 6; json::parse() says what is too deep
+    constexpr std::size_t k_depth_max = 64; // that of json::parse(), which says what is too deep
     append(kind);
     open_.push_back({made_.nodes_.size() - 1});
     return open_.size() <= k_depth_max;
@@ -151,10 +160,18 @@ private:
 };
 
 Result<FlatJson> FlatJson::parse(NamedText named) {
-  FlatBuilder canonical(named.text.size());
-  if (Json::sax_parse(named.text, &canonical)) return std::move(canonical).take();
+  // RapidJSON takes half of a surrogate pair. Canonical JSON escapes none.
+  bool surrogates = named.text.find("\\ud") != named.text.npos || named.text.find("\\uD") != named.text.npos;
+  if (!surrogates && text::is_valid_utf8(named.text)) {
+    FlatBuilder canonical(named.text);
+    rapidjson::InsituStringStream stream(canonical.text());
+    rapidjson::Reader reader;
+    auto done = reader.Parse<rapidjson::kParseInsituFlag>(stream, canonical);
+    // The reader ends at a byte of 0, also at one inside the text.
+    if (!done.IsError() && stream.Tell() == named.text.size()) return std::move(canonical).take();
+  }
   TRY(auto tree, json::parse(named));
-  FlatBuilder any(named.text.size());
+  FlatBuilder any(named.text);
   any.add(tree);
   return std::move(any).take();
 }
