@@ -4,7 +4,8 @@
 set(portable_include "${CMAKE_BINARY_DIR}/include")
 file(REMOVE_RECURSE "${portable_include}")
 file(MAKE_DIRECTORY "${portable_include}/openssl")
-foreach(name fmt nlohmann rapidjson toml++ tl isa-l isa-l.h lzma lzma.h libfyaml.h zlib.h zconf.h zstd.h zstd_errors.h x86_64-linux-gnu/curl x86_64-linux-gnu/zconf.h)
+foreach(name fmt nlohmann rapidjson toml++ tl isa-l isa-l.h lzma lzma.h libfyaml.h zlib.h zconf.h zstd.h zstd_errors.h
+        x86_64-linux-gnu/curl x86_64-linux-gnu/zconf.h)
   get_filename_component(base "${name}" NAME)
   if(EXISTS "/usr/include/${name}")
     file(CREATE_LINK "/usr/include/${name}" "${portable_include}/${base}" SYMBOLIC)

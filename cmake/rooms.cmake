@@ -1,8 +1,8 @@
 # The house: one static library per room, and stairs that only go down.
 #
-#   add_room(name FLOOR n [TESTS_APART] USES room... [LIBRARIES external...])
+#   add_room(name FLOOR n [TESTS_APART] [FUZZED] USES room... [LIBRARIES external...])
 #
-# TESTS_APART: test files share names, so they are never compiled as one.
+# TESTS_APART: test files share names, so they are never compiled as one. FUZZED: a fuzzer runs most of the room.
 #
 # Compiles src/<name>/**.cpp into the library `<name>`; files *_test.cpp become the test program `<name>_test`, files
 # *_bench.cpp the benchmark `<name>_bench`. A room may use rooms on lower floors, and rooms of its own floor that were added
@@ -10,7 +10,7 @@
 set_property(GLOBAL PROPERTY QUARRY_ROOMS "")
 
 function(add_room name)
-  cmake_parse_arguments(ROOM "TESTS_APART" "FLOOR" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "TESTS_APART;FUZZED" "FLOOR" "USES;LIBRARIES" ${ARGN})
   get_property(rooms GLOBAL PROPERTY QUARRY_ROOMS)
   foreach(used IN LISTS ROOM_USES)
     if(NOT used IN_LIST rooms)
@@ -46,6 +46,10 @@ function(add_room name)
   target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/generated")
   if(QUARRY_FUZZ)
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link) # the rooms report which edges were taken
+  endif()
+  if(QUARRY_SANITIZE AND ROOM_FLOOR GREATER 4 AND NOT ROOM_FUZZED)
+    # Half of the compile time. What tests wait for is below: JSON, digests, archives, stores.
+    target_compile_options(${name} PRIVATE -O0)
   endif()
   target_link_libraries(${name} PUBLIC ${ROOM_USES} ${ROOM_LIBRARIES} fmt_static Threads::Threads)
   if(QUARRY_TESTS AND tests)

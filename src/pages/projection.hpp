@@ -9,6 +9,7 @@
 // writes only one writer is safe (ObjectStore::conditional_writes).
 #include "base/finding.hpp"
 #include "base/result.hpp"
+#include "pages/rounds.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
 #include <cstdint>
@@ -80,12 +81,5 @@ Result<Projected> project_channel(store::ObjectStore& store, const std::string& 
 /// Returns the generation that all pages of a channel show; 0 if `pages.json` is missing or unreadable. If it is less
 /// than the channel's generation, the pages are stale. Costs one read.
 Result<std::uint64_t> projected_generation(store::ObjectReader& store, const std::string& name);
-
-/// How many rounds a writer makes, the first one included, before it gives up because others were faster. A round is
-/// lost only if another writer has written something meanwhile, or the reply to a write was lost.
-constexpr int k_rebase_max = 64;
-/// How often a move is tried, the first time included, if each try ends with an unknown outcome (R004). Few, because
-/// the store has already retried each write.
-constexpr int k_unknown_outcomes_max = 3;
 
 } // namespace quarry::pages

@@ -195,7 +195,7 @@ Result<DistributionReceipt> rollback_distribution(ObjectStore& store, const std:
 
 Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std::string& directory,
                                                    const std::vector<std::string>& what, const Options& options) {
-  for (int round = 0;; ++round) {
+  for (pages::Rounds rounds("distribution " + directory);;) {
     TRY(auto now, registry::require_distribution(store, directory));
     DistributionUnblocked done{now.record, {}};
     auto next = now.record.shown;
@@ -212,8 +212,11 @@ Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std
     }
     auto moved = registry::move_distribution(store, now, next,
                                              {registry::Action::unblock, {}, options.who, options.when, options.why});
-    if (!moved && moved.error().kind == ErrorKind::precondition_failed && round < pages::k_rebase_max) continue;
-    TRY(done.record, std::move(moved));
+    if (!moved) {
+      TRY_DO(rounds.another(std::move(moved).error()));
+      continue;
+    }
+    done.record = std::move(*moved);
     TRY_DO(pages::project_distribution(store, directory)); // pages.json names the generation
     return done;
   }

@@ -247,22 +247,15 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
     TRY(auto earlier, executed_before(store, request, *options.execute, options));
     if (earlier) return std::move(*earlier);
   }
-  std::optional<Error> late;
-  for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
+  pages::Rounds rounds("channel " + request.channel);
+  for (int late = 0;;) {
     TRY(auto plan, plan_promotion_at(store, request, options.clock_us ? options.clock_us() : request.now_us));
     auto receipt = run(store, std::move(plan), options, before);
     if (receipt) return with_url(store, options, std::move(*receipt));
-    if (receipt.error().is(codes::verdict_out_of_date)) {
-      late = std::move(receipt).error();
-      continue;
-    }
-    bool again = receipt.error().is(codes::overtaken) ||
-                 (receipt.error().is(codes::write_unconfirmed) && ++lost < pages::k_unknown_outcomes_max);
-    if (!again || options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not
+    if (receipt.error().is(codes::verdict_out_of_date) && ++late < pages::k_rebase_max) continue;
+    if (options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not
+    TRY_DO(rounds.another(std::move(receipt).error()));
   }
-  if (late) return fail(std::move(*late));
-  return fail(ErrorKind::precondition_failed, "P010",
-              fmt::format("other writers kept changing channel {}", request.channel), "run the same command again");
 }
 
 Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const Options& options) {

@@ -63,18 +63,6 @@ Result<void> refuse_guarded(const ChannelRecord& channel, const std::vector<regi
 }
 
 namespace {
-/// Whether a move that failed is tried again from the new state.
-bool worth_another_round(const Error& error, int& lost) {
-  return error.kind == ErrorKind::precondition_failed ||
-         (error.kind == ErrorKind::outcome_unknown && ++lost < pages::k_unknown_outcomes_max);
-}
-
-Unexpected always_overtaken(const std::string& channel) {
-  return fail(ErrorKind::precondition_failed, "P010",
-              fmt::format("other writers changed channel {} {} times meanwhile", channel, pages::k_rebase_max),
-              "run the same command again; what it wrote so far is kept");
-}
-
 /// What the channel shows, without the shards: they are there.
 Result<registry::View> same_view(store::ObjectReader& store, const std::optional<Channel>& now) {
   if (!now) return registry::make_view({});
@@ -88,7 +76,7 @@ Result<registry::View> same_view(store::ObjectReader& store, const std::optional
 Result<Guarded> change_guard(store::ObjectStore& store, const std::string& channel, const ChangeGuard& change,
                              const Reason& reason) {
   TRY_DO(registry::check_channel_name(channel));
-  for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
+  for (pages::Rounds rounds("channel " + channel);;) {
     TRY(auto now, registry::read_channel(store, channel));
     auto before = now ? now->record.guard : registry::Guard();
     auto with_guard = reason;
@@ -103,14 +91,13 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
       TRY_DO(pages::project_channel(store, channel, pages::Extent::changed, {}, *moved));
       return Guarded{std::move(moved->record), true};
     }
-    if (!worth_another_round(moved.error(), lost)) return fail(std::move(moved).error());
+    TRY_DO(rounds.another(std::move(moved).error()));
   }
-  return always_overtaken(channel);
 }
 
 Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
                        const std::vector<registry::SealedSet>& sets, const Reason& reason) {
-  for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
+  for (pages::Rounds rounds("channel " + channel);;) {
     TRY(auto now, registry::read_channel(store, channel));
     registry::View base;
     if (now) {
@@ -127,9 +114,8 @@ Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
       return added;
     }
     // The same entry again: should the lost write arrive after all, it is recognised.
-    if (!worth_another_round(moved.error(), lost)) return fail(std::move(moved).error());
+    TRY_DO(rounds.another(std::move(moved).error()));
   }
-  return always_overtaken(channel);
 }
 
 } // namespace quarry::publish

@@ -54,7 +54,7 @@ std::string address_of(const ObjectReader& store, const std::string& directory) 
 
 Result<bool> show_sets(ObjectStore& store, const std::string& directory, const std::vector<ShownSet>& sets,
                        const registry::DistributionMove& move) {
-  for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
+  for (pages::Rounds rounds("distribution " + directory);;) {
     TRY(auto now, registry::require_distribution(store, directory));
     forget_just_sealed(now, sets);
     auto fresh = not_shown_in(now.record.shown, sets);
@@ -64,14 +64,8 @@ Result<bool> show_sets(ObjectStore& store, const std::string& directory, const s
     std::ranges::move(fresh, std::back_inserter(next.sets));
     auto moved = registry::move_distribution(store, now, next, move);
     if (moved) return true;
-    auto kind = moved.error().kind;
-    bool again = kind == ErrorKind::precondition_failed ||
-                 (kind == ErrorKind::outcome_unknown && ++lost < pages::k_unknown_outcomes_max);
-    if (!again) return fail(std::move(moved).error());
+    TRY_DO(rounds.another(std::move(moved).error()));
   }
-  return fail(ErrorKind::precondition_failed, "P010",
-              fmt::format("other writers changed distribution {} {} times meanwhile", directory, pages::k_rebase_max),
-              "run the same command again; what it wrote so far is kept");
 }
 
 Result<Displayed> display(ObjectStore& store, const std::string& directory) {

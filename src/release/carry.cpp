@@ -76,10 +76,10 @@ Result<bool> is_something_behind(const Following& following) {
 Result<promote::DistributionReceipt> carry_one(const Following& following, const DistributionPlan& planned,
                                                const promote::Options& options) {
   auto plan = planned;
-  for (int round = 0;; ++round) {
+  for (pages::Rounds rounds("distribution " + planned.directory());;) {
     auto done = promote::execute_distribution(*following.to.store, plan, options);
-    bool again = !done && done.error().is(codes::overtaken) && round < pages::k_rebase_max;
-    if (!again) return done;
+    if (done) return done;
+    TRY_DO(rounds.another(std::move(done).error()));
     TRY(auto anew, plan_carried(following.to, following.sets));
     auto same = [&](const DistributionPlan& one) { return one.directory() == planned.directory(); };
     auto at = std::ranges::find_if(anew, same);
