@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import small_artifacts  # noqa: E402
+from support import radosgw, small_artifacts  # noqa: E402
 from support.quarry import PROGRAM, good  # noqa: E402
 
 
@@ -18,6 +18,14 @@ from support.quarry import PROGRAM, good  # noqa: E402
 def program() -> Path:
     assert PROGRAM.exists(), f"{PROGRAM} is missing: cmake --preset release && cmake --build --preset release"
     return PROGRAM
+
+
+@pytest.fixture(scope="session")
+def ceph():
+    """A radosgw; each test makes buckets of its own."""
+    assert radosgw.available(), "radosgw is missing: tools/setup --test"
+    with radosgw.serve() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

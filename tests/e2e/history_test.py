@@ -14,19 +14,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import distributions, public_bucket, radosgw, small_artifacts  # noqa: E402
+from support import distributions, public_bucket, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 
 PREFIX = f"v2/{small_artifacts.FAMILY}"
 DIRECT = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-
-
-@pytest.fixture(scope="module")
-def ceph():
-    assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
-    with radosgw.serve() as server:
-        yield server
 
 
 @dataclass

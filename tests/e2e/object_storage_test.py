@@ -39,13 +39,6 @@ class Store:
         return refused(code, exit_code, *words, "--store", self.locator, environment=self.environment)
 
 
-@pytest.fixture(scope="session")
-def ceph():
-    assert radosgw.available(), "radosgw is missing: tools/setup --test"
-    with radosgw.serve() as server:
-        yield server
-
-
 @pytest.fixture
 def bucket(ceph) -> Store:
     name = radosgw.bucket_name()

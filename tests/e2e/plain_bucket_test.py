@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import base_index, public_bucket, radosgw, s3_server, small_artifacts  # noqa: E402
+from support import base_index, public_bucket, s3_server, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 
@@ -61,13 +61,6 @@ def fill(locator: str, url: str, variables: dict[str, str], packages: Path, upst
     shop.said["promote"] = shop.good(*promote).out
     shop.said["show"] = shop.good("channel", "show", "stable", *more).out
     return shop
-
-
-@pytest.fixture(scope="module")
-def ceph():
-    assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
-    with radosgw.serve() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

@@ -154,10 +154,8 @@ class Line:
 
 
 @pytest.fixture(scope="module")
-def line(packages, next_packages, tmp_path_factory) -> Line:
-    assert radosgw.available(), "radosgw is missing: tools/setup --test"
-    with radosgw.serve() as server:
-        yield Line(server, packages, next_packages, tmp_path_factory.mktemp("roles"))
+def line(ceph, packages, next_packages, tmp_path_factory) -> Line:
+    return Line(ceph, packages, next_packages, tmp_path_factory.mktemp("roles"))
 
 
 @pytest.mark.parametrize("name", ROLES)

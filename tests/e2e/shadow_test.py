@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import incumbent_run, public_bucket, radosgw, small_artifacts  # noqa: E402
+from support import incumbent_run, public_bucket, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import ROOT, clean_environment, good, quarry, refused  # noqa: E402
 
@@ -261,9 +261,8 @@ def test_a_broken_package_of_theirs(own):
 
 
 @pytest.fixture(scope="module")
-def bucket():
-    assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
-    with radosgw.serve() as ceph, public_bucket.serve(ceph) as place:
+def bucket(ceph):
+    with public_bucket.serve(ceph) as place:
         yield place
 
 

@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import public_bucket, radosgw, small_artifacts  # noqa: E402
+from support import public_bucket, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good, quarry  # noqa: E402
 
@@ -48,10 +48,8 @@ class Line:
 
 
 @pytest.fixture(scope="module")
-def line():
-    assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
+def line(ceph):
     with contextlib.ExitStack() as stack:
-        ceph = stack.enter_context(radosgw.serve())
         yield Line(*(stack.enter_context(public_bucket.serve(ceph, listed=True)) for _ in range(2)))
 
 

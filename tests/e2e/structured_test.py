@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import distributions, public_bucket, radosgw, small_artifacts  # noqa: E402
+from support import distributions, public_bucket, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good, refused  # noqa: E402
 
@@ -19,9 +19,8 @@ DIRECT = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
 @pytest.fixture(scope="module")
-def place():
-    assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
-    with radosgw.serve() as ceph, public_bucket.serve(ceph, listed=True) as place:
+def place(ceph):
+    with public_bucket.serve(ceph, listed=True) as place:
         yield place
 
 
