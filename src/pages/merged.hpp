@@ -26,10 +26,10 @@ constexpr std::string_view k_base_index = "python-deps";
 std::string merged_directory(const std::string& directory);
 
 struct MergeOptions {
-  /// True: every page is compared. False: not those whose files `pages.json` names exactly, unless `twice` has them.
+  /// True, or copies are missing: all pages are compared. Else not those that `pages.json` names, unless in `twice`.
   bool thorough = false;
-  /// Pages that are read at the same time. Those of up to 200 projects are written one after the other, those of more
-  /// at the same time, too.
+  /// Pages that are read at the same time. Those of up to 200 changed projects of each source are written one after the
+  /// other, those of more at the same time, too.
   unsigned transfers = 8;
 };
 
@@ -45,8 +45,8 @@ struct Merged {
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
 /// kept changing its pages, with R010 to R014 and R018 of the sets and the untested history here and in the base index,
 /// and with the errors of the store. Reads the source records (of a channel also the shards of projects that changed or
-/// that both have), the METADATA of a wheel of each project that changed, and its pages; writes those that differ, and
-/// `pages.json`, twice if a project changed.
+/// that both have), the METADATA of a wheel of each project that changed (not if more than 200 of a source did), and
+/// its pages; writes those that differ, and `pages.json`, twice if a project changed.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
 /// The same for the run of a package directory ("42-linux" itself has none): one index of all areas and groups, below

@@ -34,8 +34,8 @@ struct Source {
 /// it, and two reads per set that a distribution shows. For another directory these are all sets there or deeper, and a
 /// listing of all below finds them.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
-/// A channel's view. A token costs one read, the projects another one. Its functions fail with not_found (R015) if the
-/// channel does not exist.
+/// A channel's view. A token costs one read, the projects another one. token() fails with not_found (R015) if the
+/// channel does not exist, after a listing; projects() does not look at the channel.
 Source channel_source(store::ObjectReader& store, const std::string& name);
 /// The sets sealed in all package directories of a run, "42-linux", without untested history. A project of which two
 /// sets have a file of one name with different bytes, such as the `rocm` of two families, is left out, with a warning

@@ -51,8 +51,8 @@ enum class Others : std::uint8_t { left, replaced };
 ///   1. read the state object and its ETag, then token(), then work()
 ///   2. write `state_before`, if-match that ETag
 ///   3. for each batch: render it, read its pages with their ETags, call token() again, write the pages that differ
-///   4. remove stale pages, call token() again
-///   5. write the new state, if-match the state object of step 2; a round that wrote pages but not the state, since
+///   4. remove stale pages; if one was removed, call token() again
+///   5. write the new state, if-match that of step 2, or else of 1; a round that wrote pages but not the state, since
 ///      the source has no state or it is unchanged, calls token() once more at its end
 /// The order of step 1 matters: of two writers the one that was overtaken fails at 2 or 5, because the other one has
 /// written the state object since.
@@ -64,7 +64,7 @@ struct PageSource {
   /// the projects of its earlier calls and include their pages again: in a lost round one of them may have replaced a
   /// newer page (recent_moves.hpp). write_pages() does not remember them.
   std::function<Result<Work>(const std::string& shown)> work;
-  std::string state_key = {}; ///< relative to `directory`; empty: no state object, and Work::state must be empty
+  std::string state_key = {}; ///< relative to `directory`; empty: no state object, and both states of Work are empty
   unsigned transfers = 8;     ///< pages read or removed at once, and written at once unless in_order
   /// What to do with a page of another tool (foreign_pages.hpp). Only directories of packages are shared with one.
   Others others = Others::left;

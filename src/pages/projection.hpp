@@ -73,8 +73,8 @@ enum class Extent : std::uint8_t {
 /// channel or its pages, and the errors of read_channel(), load_view(), load_shard_of() and the store. Removes pages of
 /// projects that left, and replaces those of another tool. Costs two reads per ledger entry since the last state, then
 /// per compared project up to four reads of shards, its METADATA, and one read per page and copy; two listings if
-/// every page is compared. Writes pages whose bytes differ. `moved`: the channel as the caller's own move has left it;
-/// while it is still that, its record, which may block thousands of files, is not parsed again.
+/// every page is compared, and a read of a policy that the pages do not name yet or, with `whole`, of any. Writes pages
+/// whose bytes differ. `moved`: the channel as the caller's own move left it: it is not parsed again while it is that.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {}, registry::Channel moved = {});
 

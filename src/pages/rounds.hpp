@@ -17,8 +17,8 @@ class Rounds {
 public:
   explicit Rounds(std::string what) : what_(std::move(what)) {} ///< "channel stable", for messages
   /// What follows the error of a move. Success: read the state again and try once more, because another writer was
-  /// faster (R003) or nobody knows the outcome (R004, k_unknown_outcomes_max of them). Fails with precondition_failed
-  /// P010 after k_rebase_max rounds, and with any other error as it is.
+  /// faster (R003) or nobody knows the outcome (R004). Fails with precondition_failed P010 after k_rebase_max rounds,
+  /// with R004 at the k_unknown_outcomes_max-th R004, and with any other error as it is.
   Result<void> another(Error error);
 
 private:

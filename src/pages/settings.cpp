@@ -33,7 +33,9 @@ Result<StoreSettings> read_settings(store::ObjectReader& store) {
   if (!bytes) return settings;
   TRY(auto object, json::parse({*bytes, k_settings_key}));
   TRY_DO(json::require_schema({object, k_settings_key}, k_settings_schema));
-  TRY(settings.find_links, parse_find_links(json::string_or(object, "find_links", "ours")));
+  auto said = object.find("find_links");
+  if (said == object.end()) return settings;
+  TRY(settings.find_links, parse_find_links(said->is_string() ? said->get<std::string>() : said->dump()));
   return settings;
 }
 

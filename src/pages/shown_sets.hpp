@@ -21,7 +21,7 @@ Result<std::string> token_of(store::ObjectReader& store, const std::string& dire
 /// The same for a distribution, whose pointer was just read: changes with the pointer, the seals and the history. Two
 /// listings.
 Result<std::string> token_of_distribution(store::ObjectReader& store, const registry::DistributionRecord& record);
-/// The same for shown_in(), without reading a set: a read and two listings.
+/// The same for shown_in(), without reading a set: a read and two listings, three for `quarry.distribution/1`.
 Result<std::string> token_of_shown(store::ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::pages

@@ -516,9 +516,13 @@ TEST_F(UntestedHistory, TheSettingLeavesTheFindLinksPageToTheOtherTool) {
   EXPECT_TRUE(receipt->notes.empty());
   EXPECT_FALSE(*target_->head(k_dir + "/index.html"));
   EXPECT_TRUE(page("simple/index.html").ours);
-  ASSERT_TRUE(target_->put("settings.json",
-                           content::Rope::literal(R"({"find_links":"nobody","schema":"quarry.settings/1"})"), {}));
-  EXPECT_EQ(pages::read_settings(*target_).error().code, "P115");
+  for (const std::string said : {R"("nobody")", "7", "null", "[]"}) {
+    auto text = R"({"find_links":)" + said + R"(,"schema":"quarry.settings/1"})";
+    ASSERT_TRUE(target_->put("settings.json", content::Rope::literal(text), {}));
+    auto read = pages::read_settings(*target_);
+    ASSERT_FALSE(read) << said;
+    EXPECT_EQ(read.error().code, "P115");
+  }
 }
 
 } // namespace

@@ -40,7 +40,7 @@ struct LedgerRecord;
 struct EvidenceRecord;
 struct WaiverRecord;
 struct PolicyRecord;
-struct Plan; ///< of a publish or a promotion: the digest that a person reviews and `--execute` takes
+struct Plan; ///< of a publish, promotion, rollback or retention: the digest that people review and `--execute` takes
 struct VerdictRecord;
 struct ReleaseRecord;
 using SetDigest = DigestOf<SetRecord>;

@@ -67,7 +67,7 @@ private:
 class FlatJson {
 public:
   /// Parses a whole text. Accepts and refuses what json::parse() does, with its errors (B002). Fast for canonical text,
-  /// whose keys are in order; any other is parsed as a tree first.
+  /// whose keys are in order, without fractions or escaped surrogates; any other is parsed as a tree first.
   static Result<FlatJson> parse(NamedText named);
   Value root() const { return Value(nodes_.data()); }
 

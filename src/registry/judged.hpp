@@ -16,8 +16,8 @@ struct Disappeared {
   VerdictDigest verdict;
   SetDigest set;
 };
-/// Returns the keys that an earlier verdict on these sets read and that are missing or junk now: each once, with the
-/// first set and verdict that name it. `present`: the keys of valid records, sorted: evidence about these sets,
+/// Returns the keys that an earlier verdict on these sets read and that are missing, junk or unmarked now: each once,
+/// with the first set and verdict that name it. `present`: keys of valid records, sorted: evidence about these sets,
 /// waivers, revocations. Evidence that `present` lacks is read here: what is valid and names none of these sets is not
 /// returned. A verdict that is gone itself, or is junk (is_junk()), names nothing. One listing for each set, and one
 /// read for each verdict and each record of evidence that `present` lacks.

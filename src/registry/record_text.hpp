@@ -12,7 +12,7 @@ namespace quarry::registry {
 /// projects on no platform.
 Result<ReleaseRecord> parse_release(NamedText named);
 
-/// Whether it is a normalised project name, which may be part of a page's key. Pure.
+/// Whether it has only a-z, 0-9 and '-', so that it may be part of a page's key; also "a--b", not normalised. Pure.
 bool is_project(const std::string& text);
 
 /// Only whether it is a JSON object of this schema.

@@ -180,7 +180,9 @@ template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {
 }
 
 bool is_project(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  if (text.empty() || text.starts_with('-') || text.ends_with('-') || text.find("--") != std::string::npos)
+    return false;
+  return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
 }
 
 namespace {

@@ -36,7 +36,7 @@ struct FileRecord {
   bool operator==(const FileRecord&) const = default;
 };
 
-/// Where `promote --pin` copies files to: `pinned/{set}/dist/`.
+/// Where `promote --pin` copies files to: `pinned/{first 12 digits of the set}/dist/`.
 constexpr std::string_view k_pinned = "pinned/";
 
 struct Origin {       ///< where a set comes from; each may be empty
@@ -182,9 +182,9 @@ std::string to_json(const EvidenceRecord&);
 std::string to_json(const WaiverRecord&);
 std::string to_json(const PolicyRecord&);
 std::string to_json(const VerdictRecord&);
-// Parses and checks a record: file names, projects, keys and directories must be valid. The files of sets and shards
-// and the blocked files must be in order, each once; the subjects of evidence are not checked for that. Fails with B002
-// to B004 or corrupt (R012); seals and channels also with R011.
+// Parses and checks a record: file names, projects, keys and directories must be valid; not checked are the names of
+// channels and of blocked files. The files of sets and shards and the blocked files must be in order, each once; the
+// subjects of evidence need not be. Fails with B002 to B004 or corrupt (R012); seals and channels also with R011.
 Result<SetRecord> parse_set(NamedText named);
 Result<SealRecord> parse_seal(NamedText named);
 Result<ViewRecord> parse_view(NamedText named);

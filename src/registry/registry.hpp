@@ -48,7 +48,7 @@ std::string channel_directory(const std::string& name);
 Result<void> check_channel_name(const std::string& name);
 /// Completes a digest of which at least the first 8 digits are given, from the store's records of that kind. A full
 /// digest costs nothing: it is returned without a check that the record exists. A shorter one costs a listing. Fails
-/// with not_found (R010), or invalid_argument (R020) if `digits` is not a digest or fits several records.
+/// with not_found (R010), or invalid_argument (R020) if `digits` is not a digest or several keys begin with it.
 Result<SetDigest> complete_set_digest(ObjectReader& store, const std::string& digits);
 Result<EvidenceDigest> complete_evidence_digest(ObjectReader& store, const std::string& digits);
 Result<WaiverDigest> complete_waiver_digest(ObjectReader& store, const std::string& digits);
@@ -134,8 +134,8 @@ Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::v
 /// Returns all sealed sets at or below a directory ("42-linux", "42-linux/python/g"), sorted by the time of the seal,
 /// then by digest; an empty list if there are none. `directory` must not be empty, and has no slash at its end:
 /// "42-linux" does not match "42-linux-x/python". A seal that is removed after the listing, as retention does, is left
-/// out. Fails with R010, R011, R012, and with R014, also for a seal in another place than its set names. Costs one
-/// listing of everything below, then two reads per set, one after the other.
+/// out. Fails with R010, R011, R012, with R005 for a set that names no directory, and with R014, also for a seal in
+/// another place than its set names. Costs one listing of everything below, then two reads per set, one by one.
 /// A set of `known` is taken as it is if its seal is still there: both are immutable.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory,
                                                  const std::vector<SealedSet>& known = {});
@@ -219,9 +219,9 @@ Result<void> update_channel(ObjectReader& store, const std::string& name, Channe
 Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// Replaces the channel `expected` by `next`, as one compare-and-swap; nullopt means that the channel must not exist
 /// yet. The caller has written the view and the ledger entry that `next` names, and has built `next` from `expected`.
-/// Returns `next` with its ETag, which is empty if others have moved the channel since. Costs one write. If the
-/// condition failed or the reply was lost, the channel is read, and its ledger as far back as the generation of `next`.
-/// Then:
+/// Returns `next` with its ETag, which is empty if others have moved the channel since, or the server gave none. Costs
+/// one write. If the condition failed or the reply was lost, the channel is read, and its ledger as far back as the
+/// generation of `next`. Then:
 ///   the channel is `next`, or its ledger has the entry of `next`   success
 ///   the channel is still `expected` after a lost reply             outcome_unknown (R004): the write may still arrive
 ///   anything else, also a channel that exists for nullopt          precondition_failed (R003): start over

@@ -46,6 +46,10 @@ Unexpected not_sealed(ObjectReader& store, const SetRecord& set, const SetDigest
                 fmt::format("retention took set:{} away on {}; its files are there until {} at least",
                             digest.short_hex(), record.since, record.until),
                 fmt::format("`quarry retain undo set:{}` brings it back", digest.short_hex()));
+  if (record.state == Retirement::kept)
+    return fail(ErrorKind::not_found, "R013",
+                fmt::format("set:{} is not sealed: a command that brings it back was interrupted", digest.short_hex()),
+                fmt::format("run `quarry retain undo set:{}` again", digest.short_hex()));
   return fail(ErrorKind::not_found, "R013",
               fmt::format("retention removed the files of set:{}; its record and what was found out about it stay",
                           digest.short_hex()),

@@ -67,12 +67,12 @@ public:
 
   /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal: 304, 404 and 412,
   /// failures of the network (status 0), and what S3 does not send (K020, status 0): a proxy's page with a status like
-  /// 404, and a success without an ETag to PUT, HEAD or plain GET of an object. A page with 200 to a listing or a POST
-  /// passes: its parser fails. Transient failures are retried with exponential backoff (net/retry.hpp) while the retry
-  /// budget lasts: up to 6 attempts. None that waits begins later than 3 minutes after the call. An attempt takes as
-  /// long as bytes move. The thread sleeps between attempts; an interruption ends the call (cancelled D006). A HEAD's
-  /// answer has no body, so no S3 code: after 400, 403, 301 or 307 the call also asks for one byte with GET, to get
-  /// one. Refusal::ambiguous says that a write may have happened all the same; of a read it means nothing.
+  /// 404 or to DELETE, and a success without an ETag to PUT (except with answer_may_be_error), HEAD or plain GET of an
+  /// object. Any other page with 200 passes: its parser fails. Transient failures are retried with exponential backoff
+  /// (net/retry.hpp) while the retry budget lasts: up to 6 attempts. None that waits begins later than 3 minutes after
+  /// the call. An attempt takes as long as bytes move. The thread sleeps between attempts; an interruption ends the
+  /// call (cancelled D006). A HEAD has no S3 code: for an object, after 400, 403, 301 or 307, one byte is asked for
+  /// with GET. Refusal::ambiguous says that a write may have happened all the same; of a read it means nothing.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const; ///< "s3://bucket", for messages

@@ -8,15 +8,15 @@
 //   5. the profile: its role_arn, assumed with its token file or else with source_profile; without role_arn, its keys
 //   6. the container's credential address
 //   7. the machine's metadata service
-// A profile that is named (AWS_PROFILE) but has no keys is a failure, and so are credential_process and SSO.
+// A profile other than `default` that has no keys is a failure, and so are credential_process and SSO without keys.
 //
 // Fails with K011 if no source applies; if the first one that applies does not work, with K012 or the error of its
 // request or file; with K015 if a key has a control character.
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
-// (location.hpp). Role and identity tokens go to Amazon's STS of the region, or to AWS_ENDPOINT_URL_STS;
-// AWS_ENDPOINT_URL is not used for that. Plain http beyond this machine and its link (169.254.*) is refused: always for
-// the container and GitHub's identity service (K012), elsewhere unless QUARRY_ALLOW_PLAIN_HTTP=1 (H010).
+// (location.hpp). Role and identity tokens go to Amazon's STS of the region, or to AWS_ENDPOINT_URL_STS, never to
+// AWS_ENDPOINT_URL. Plain http beyond this machine and its link (169.254.*) needs QUARRY_ALLOW_PLAIN_HTTP=1 (H010). The
+// container and GitHub's identity service may use it only on this machine and at Amazon's container addresses (K012).
 #include "base/data_text.hpp"
 #include "net/http.hpp"
 #include "s3/profile.hpp"

@@ -12,7 +12,7 @@ namespace quarry::s3 {
 struct Refusal {
   int status = 0;     ///< 0: no answer, one not from S3, or our own error; 500 also for a 2xx whose body is an <Error>
   std::string code;   ///< S3's, "NoSuchKey"; empty if the answer has none, as to a HEAD
-  std::string region; ///< the bucket's region, if the request went to the wrong one
+  std::string region; ///< the bucket's region, if the answer says it; the request may have gone to the right one
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
   bool ambiguous = false;                           ///< an attempt may have written although the call failed

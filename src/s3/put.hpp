@@ -24,8 +24,8 @@ struct PutRequest {
   /// The content's digest, if it is known beforehand: recorded with the object (x-amz-meta-quarry-sha256), and needed
   /// to resume an upload. put_object() does not compare the content with it; `check` does that.
   std::optional<Sha256> sha256;
-  /// Called with the digest of the content that was read, before the object becomes visible, and again when an attempt
-  /// is repeated; its error is returned.
+  /// Called with the digest of the content that was read, before the object becomes visible; for streamed content again
+  /// when an attempt is repeated. Its error is returned.
   std::function<Result<void>(const Sha256&)> check;
   /// Called with the total of bytes sent, by one thread at a time, perhaps not the caller's. Parts that an earlier run
   /// sent count. The total falls when a request for the whole content is repeated.

@@ -164,7 +164,8 @@ Result<PartPage> parse_parts(std::string_view body) {
 }
 
 Result<UploadPage> parse_uploads(std::string_view body) {
-  TRY(auto reply, parse_root(body, "a list of uploads", "ListMultipartUploadsResult"));
+  constexpr std::string_view k_what = "a list of uploads";
+  TRY(auto reply, parse_root(body, k_what, "ListMultipartUploadsResult"));
   UploadPage page;
   for (const auto& record : reply.group("Upload"))
     page.uploads.push_back(
@@ -172,6 +173,7 @@ Result<UploadPage> parse_uploads(std::string_view body) {
   if (is_truncated(reply)) {
     page.next_key = reply.top.value("NextKeyMarker");
     page.next_id = reply.top.value("NextUploadIdMarker");
+    if (page.next_key.empty()) return odd(k_what, "it is cut, and does not say where it goes on");
   }
   return page;
 }

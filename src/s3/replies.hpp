@@ -68,7 +68,7 @@ struct Upload {
 };
 struct UploadPage {
   std::vector<Upload> uploads;
-  std::string next_key, next_id; ///< empty: the last page
+  std::string next_key, next_id; ///< no next_key: the last page
 };
 Result<UploadPage> parse_uploads(std::string_view body);
 

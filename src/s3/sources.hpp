@@ -26,7 +26,7 @@ struct Role {
 Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
                                 const std::string& source);
 
-/// Asks a service that gives credentials, up to three times, each with this deadline. Any status is a success; H-codes.
+/// Asks for credentials, up to three times, each with this deadline. Any status but a redirect is a success; H-codes.
 Result<net::Response> ask(const CredentialSurroundings& surroundings, net::Request request, std::uint64_t deadline_ms);
 
 Result<std::optional<Credentials>> from_container(const CredentialSurroundings&, const SharedFiles&, std::string& why);

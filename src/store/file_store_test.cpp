@@ -248,7 +248,7 @@ TEST(OpenStore, LocatorsAndWhatHasNoBackend) {
   EXPECT_EQ((*opened_at("https://example.org/x"))->url("a b"), "https://example.org/x/a%20b");
   for (const auto* locator : {"s3://Bucket/x", "s3:bucket/x", "s3:/bucket/x"})
     EXPECT_EQ(opened_at(locator).error().code, "K001") << locator;
-  for (const std::string locator : {"gs://b", "az://b", "memory:"}) {
+  for (const std::string locator : {"gs://b", "az://b", "memory:", "S3://bucket/p", "HTTPS://example.org/x"}) {
     auto opened = opened_at(locator);
     ASSERT_FALSE(opened) << locator;
     EXPECT_EQ(opened.error().code, "R006");

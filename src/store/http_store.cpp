@@ -141,8 +141,8 @@ Result<std::optional<std::string>> HttpStore::do_get(const std::string& key, std
   TRY(auto response, net::fetch(*web_->transport, request, {}, web_->clock), "while reading " + key);
   if (response.status == 404 || response.status == 410) return std::optional<std::string>();
   if (!response.ok()) return bad_status(request.url.shown(), response.status);
-  if (etag) *etag = s3::unquoted(net::header(response.headers, "etag"));
   TRY_DO(check_record(key, bytes, request.url.shown()));
+  if (etag) *etag = s3::unquoted(net::header(response.headers, "etag"));
   return std::optional(std::move(bytes));
 }
 

@@ -87,9 +87,9 @@ public:
   /// request per range in s3 and http, of 64 KiB to 2 MiB: as the read asks, more while in order, then with up to 8
   /// ranges fetched ahead, each by a thread: 8 for all ropes of the store together, but at least 2 for each. Threads
   /// that read one rope wait for each other there. Bytes of two versions are never mixed: if the object is replaced or
-  /// removed meanwhile, reading fails with corrupt (K022; D008 or D001 in the file store) or gives the old version,
-  /// which the memory store keeps and the file store may still have open. A read that failed for another reason may be
-  /// repeated. Exception: a web server without strong ETags, where Last-Modified decides, to the second.
+  /// removed meanwhile, reading fails with corrupt (K022; D008, or not_found D001, in the file store) or gives the old
+  /// version, which the memory store keeps and the file store may have open. A read that failed for another reason may
+  /// be repeated. Exceptions: open_file_store(), web servers without strong ETags (Last-Modified decides, to 1 s).
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Leaves out a
   /// backend's own objects, keys that check_key() refuses with SlashKeys::allowed, directory markers (slash_keys()) and

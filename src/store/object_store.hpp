@@ -82,9 +82,9 @@ public:
   /// with its errors; in the file store a stat, a lock, an unlink and an fsync.
   Result<void> remove(const std::string& key);
   /// Whether preconditions are evaluated atomically with the write. If false, the store looks before it writes, which
-  /// is safe for one writer and not for several; or it can only be read. Free, except in s3: the first call on each
-  /// opened store reads what is known of the server, or probes it with about 20 requests (s3/capabilities.hpp). If the
-  /// role may not write the probe's objects and nothing is known yet, it fails with K003.
+  /// is safe for one writer and not for several; or it can only be read. Free, except in s3 at a named endpoint: there
+  /// the first call on each opened store reads what is known of the server, or probes it with about 20 requests
+  /// (s3/capabilities.hpp). If the role may not write the probe's objects and nothing is known yet, it fails with K003.
   virtual Result<bool> conditional_writes() { return true; }
   /// Whether objects can be written under keys that end in one slash, besides objects below them. If false, writing one
   /// fails with R005, and removing one does nothing; do not read one then: some servers answer with the object of the
@@ -113,10 +113,10 @@ private:
 /// A whole store: reads, writes, and copies without sending the bytes, where the server can.
 class ObjectStore : public ObjectWriter {
 public:
-  /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001), and corrupt
-  /// (K022, D008) if the source is replaced meanwhile. s3 copies on the server if that can evaluate the precondition
-  /// there and has recorded the digest in `options.sha256`, if that is set; otherwise the bytes pass through this
-  /// machine. s3 keeps the source's content type, cache control, encoding, disposition, language and expiry where
+  /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001; K005 or D001
+  /// if the source is removed meanwhile) and corrupt (K022, D008: replaced). s3 copies on the server if that can check
+  /// the precondition and has recorded the digest in `options.sha256`, if that is set; otherwise the bytes pass through
+  /// this machine. s3 keeps the source's content type, cache control, encoding, disposition, language and expiry where
   /// `options` does not say otherwise; user metadata is not kept. On the server it costs a HEAD and one COPY request,
   /// or, with a precondition or above 5 GiB, one per 512 MiB and two more; with a precondition also what
   /// conditional_writes() costs. Otherwise, and in the file store, it costs an open() and a put().
@@ -126,8 +126,8 @@ public:
   /// bytes itself. It returns false unless both are s3 stores of one service; for if-match; for if-absent if the server
   /// does not evaluate it in copies or the source is empty; and if `options.sha256` is set and the source has not
   /// exactly this recorded digest. With `options.hash_source` the source is read as well, and other bytes are corrupt
-  /// (R008). The credentials of this store must be able to read the source; if not, K003. Fails with not_found (R001),
-  /// already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the source is replaced meanwhile. Costs what
+  /// (R008). The credentials of this store must be able to read the source; if not, K003. Fails with not_found (R001;
+  /// K005: removed meanwhile), already_exists (R002), outcome_unknown (R004) and corrupt (K022: replaced). Costs what
   /// copy() on the server costs, and with `hash_source` reading the source; false may cost a HEAD and what
   /// conditional_writes() does.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,

@@ -14,7 +14,7 @@ bool has_other_scheme(const std::string& locator) {
   auto colon = locator.find(':');
   if (colon == locator.npos || colon < 2 || locator.starts_with("file:")) return false;
   return std::all_of(locator.begin(), locator.begin() + static_cast<std::ptrdiff_t>(colon),
-                     [](char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '+' || c == '-'; });
+                     [](char c) { return ascii::is_alnum(c) || c == '+' || c == '-'; });
 }
 } // namespace
 

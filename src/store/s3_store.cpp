@@ -140,8 +140,8 @@ Result<std::optional<std::string>> S3Store::do_get(const std::string& key, std::
   if (!done) return fail(std::move(done.error().error));
   auto found = s3::unquoted(net::header(done->response.headers, "etag"));
   lineages_.keep(key, found, net::header(done->response.headers, s3::k_lineage));
-  if (etag) *etag = found;
   TRY_DO(check_record(key, bytes, url(key)));
+  if (etag) *etag = found;
   return std::optional(std::move(bytes));
 }
 

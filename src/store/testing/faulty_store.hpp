@@ -1,5 +1,5 @@
 #pragma once
-// Wraps a store; fails, loses a reply or "dies" at the Nth call. copy_from() is false; remove_leftovers() always works.
+// Wraps a store; its Nth call fails, loses a reply or "dies". copy_from() is false; what has no `do_` always works.
 #include "store/object_store.hpp"
 #include <fmt/core.h>
 #include <mutex>
