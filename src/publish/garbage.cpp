@@ -77,7 +77,7 @@ public:
       TRY(bool same, is_unchanged(key, mark));
       if (!same) continue;
       TRY(auto bytes, store_.get(key, registry::k_record_bytes_max));
-      if (bytes) records.push_back({key, std::move(*bytes)});
+      if (bytes) records.push_back({key, [kept = std::move(*bytes)] { return kept; }});
     }
     TRY_DO(reached_.update(garbage_.notes));
     TRY(auto named, take_named(records));
@@ -109,7 +109,8 @@ private:
     return named;
   }
   Result<bool> is_sealed(const Named& record) {
-    auto set = registry::parse_set({record.bytes, record.key});
+    auto bytes = record.bytes();
+    auto set = registry::parse_set({bytes, record.key});
     auto digest = digest_in(record.key, "sets/");
     if (!set || !digest) return true;
     TRY(auto seal, store_.head(registry::seal_key(set->directory, *digest)));

@@ -21,7 +21,7 @@ Result<void> write_record(ObjectStore& store, const Named& record, store::Precon
   options.precondition = std::move(precondition);
   options.content_type = "application/json";
   options.cache_control = k_immutable;
-  auto put = store.put(record.key, content::Rope::literal(record.bytes), options);
+  auto put = store.put(record.key, content::Rope::literal(record.bytes()), options);
   if (put || put.error().is(codes::object_exists)) return {};
   return fail(std::move(put).error());
 }
@@ -56,15 +56,12 @@ Result<void> write_marks(ObjectStore& store, const Marks& marks) {
   return {};
 }
 
-Result<std::vector<Named>> records_of(const registry::View& view) {
-  std::vector<Named> records(view.shards.size());
-  TRY_DO(parallel_for(records.size(), k_requests, [&](std::size_t i) -> Result<void> {
-    auto bytes = registry::to_json(view.shards[i]);
-    registry::ShardDigest digest(sha256(bytes));
-    records[i] = {registry::shard_key(digest), std::move(bytes)};
-    return {};
-  }));
-  records.push_back({registry::view_key(view.digest), registry::to_json(view.record)});
+std::vector<Named> records_of(const registry::View& view) {
+  std::vector<Named> records;
+  for (const auto& shard : view.shards)
+    records.push_back(
+        {registry::shard_key(view.record.shards.at(shard.project)), [&shard] { return registry::to_json(shard); }});
+  records.push_back({registry::view_key(view.digest), [&view] { return registry::to_json(view.record); }});
   return records;
 }
 

@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,10 +29,11 @@ Result<void> write_marks(store::ObjectStore& store, const Marks& marks);
 
 /// A record that a pointer is about to name.
 struct Named {
-  std::string key, bytes;
+  std::string key;
+  std::function<std::string()> bytes; ///< made when they are needed: almost never
 };
-/// The view and its shards at hand.
-Result<std::vector<Named>> records_of(const registry::View& view);
+/// The view and its shards at hand. `view` must outlive them.
+std::vector<Named> records_of(const registry::View& view);
 /// Before the pointer moves: writes those again that are marked. An interrupted job may have left them long ago. Does
 /// nothing if the marks may not be read. Costs one read.
 Result<void> refresh_marked(store::ObjectStore& store, const std::vector<Named>& records);

@@ -43,8 +43,8 @@ Result<Channel> move_channel(store::ObjectStore& store, const std::string& chann
   TRY_DO(registry::put_view(store, view));
   TRY(next.ledger, registry::put_ledger(store, entry));
   if (reason.key) TRY_DO(signature::sign(store, {"move", *next.ledger.sha256()}, *reason.key));
-  TRY(auto records, records_of(view));
-  records.push_back({registry::ledger_key(next.ledger), registry::to_json(entry)});
+  auto records = records_of(view);
+  records.push_back({registry::ledger_key(next.ledger), [&entry] { return registry::to_json(entry); }});
   TRY_DO(refresh_marked(store, records));
   TRY(auto moved, registry::swap_channel(store, expected, std::move(next)));
   TRY_DO(restore_missing(store, records), "after channel " + channel + " has moved");

@@ -127,7 +127,7 @@ Result<bool> store_record(ObjectStore& store, const Plan& plan, const ExecuteOpt
   TRY(auto digest, registry::put_set(store, plan.set));
   if (digest != plan.set_digest) return fail(ErrorKind::internal, "P011", "the set changed after it was planned");
   if (!options.derivation.empty()) TRY_DO(registry::put_derivation(store, digest, options.derivation));
-  TRY_DO(refresh_marked(store, {{registry::set_key(digest), registry::to_json(plan.set)}}));
+  TRY_DO(refresh_marked(store, {{registry::set_key(digest), [&] { return registry::to_json(plan.set); }}}));
   return registry::seal(store, digest, plan.set, options.now);
 }
 
