@@ -219,7 +219,8 @@ def test_the_log_that_gh_prints(tmp_path):
     assert [finding["place"] for finding in document["findings"]] == [f"{path}:5"]
     times = read("time", "report", str(path))["logs"]
     assert [(log["stamped"], log["total"]) for log in times] == [(True, 600), (True, 180)]
-    assert refused("X502", 2, "log", "diff", path, path)
+    done = refused("X502", 2, "log", "diff", path, path)
+    assert "holds 2 logs (build, test (py3.12))" in done.err and "gh run view --log --job ID" in done.err and "unpack" not in done.err
 
 
 def test_a_log_from_a_pipe(tmp_path):
@@ -229,6 +230,17 @@ def test_a_log_from_a_pipe(tmp_path):
     assert [log["variant"] for log in quarry("log", "report", "x=-", "--json", input="one\ntwo\n").json["logs"]] == ["x"]
     assert quarry("log", "report", "-", "--json", input="one\ntwo\n").json["logs"][0]["lines"] == 2
     assert quarry("log", "report", "-", input="PK\x03\x04").code == 2
+    assert "standard input: it is empty" in refused("X502", 2, "log", "report", "-", input="").err
+
+
+def test_reports_of_tests_from_a_pipe(tmp_path):
+    report = review.junit(review.SKIPPED, 10, 20, ("test_3",))
+    (tmp_path / "other.xml").write_text(review.junit(review.SKIPPED, 10, 20))
+    done = quarry("test", "report", "-", "--json", input=report)
+    assert done.code == 1 and [(v["variant"], v["failed"]) for v in done.json["variants"]] == [("stdin", 1)]
+    named = quarry("test", "report", "x=-", f"y={tmp_path / 'other.xml'}", "--json", input=report).json
+    assert [(v["variant"], v["failed"]) for v in named["variants"]] == [("x", 1), ("y", 0)]
+    assert "standard input:1:" in refused("X010", 6, "test", "report", "-", input="").err
 
 
 def test_files_that_are_not_what_their_names_say(tmp_path):
@@ -269,9 +281,13 @@ def test_bad_input(tmp_path):
     document = read("log", "report", str(binary))
     assert document["logs"][0]["bytes"] == binary.stat().st_size and document["findings"] == []
     (tmp_path / "empty.log").write_bytes(b"")
-    assert read("log", "report", str(tmp_path / "empty.log"))["logs"][0]["lines"] == 0
+    assert "empty.log: it is empty" in refused("X502", 2, "log", "report", tmp_path / "empty.log").err
+    (tmp_path / "of_a_run").mkdir()
+    for name, text in {"a.log": "", "b.log": "one\n"}.items():
+        (tmp_path / "of_a_run" / name).write_text(text)
+    assert [log["lines"] for log in read("log", "report", str(tmp_path / "of_a_run"))["logs"]] == [0, 1]
     refused("D001", 3, "log", "report", tmp_path / "missing.log")
-    refused("X503", 2, "time", "report", tmp_path / "empty.log")
+    refused("X502", 2, "time", "report", tmp_path / "empty.log")
     refused("X503", 2, "time", "compare", binary)
     refused("X505", 2, "log", "report", binary, "--today", "24.2.2026")
     refused("X505", 2, "log", "report", binary, "--fail-within", "soon")

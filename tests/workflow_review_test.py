@@ -210,6 +210,21 @@ def test_a_job_that_dispatches_one_workflow_twice(tmp_path):
     assert [(change["name"], change["before"], change["after"]) for change in changes] == [("suffix", "x", "y")]
 
 
+def test_rows_of_a_matrix_that_change(tmp_path):
+    """Rows are mappings: each is shown, and a row that changes counts although there are as many as before."""
+    repository = Repository(tmp_path / "rows")
+    matrix = "on: push\njobs:\n  a:\n    strategy: {{matrix: {{include: [{}]}}}}\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{{run: 'echo ${{{{ matrix.system }}}}'}}]\n"
+    rows = [f"{{system: ubuntu-{number}.04, target: gfx94{number}}}" for number in range(5)]
+    repository.commit("Begin", one=matrix.format(", ".join(rows)))
+    repository.git("switch", "-q", "-c", "change")
+    repository.commit("Other work", one=matrix.format(", ".join([*rows[:4], "{system: debian-13, target: gfx950}"])))
+    review = repository.review("--base", "main", code=0)
+    (found,) = of(review, "Y163")
+    assert found["message"].endswith("gains `{system: debian-13, target: gfx950}`; loses `{system: ubuntu-4.04, target: gfx944}`") and "…" not in found["message"]
+    repository.git("commit", "-q", "--amend", "-m", "Build for gfx950")
+    assert not of(repository.review("--base", "main", code=0), "Y163")
+
+
 def test_a_title_that_names_a_part_of_a_changed_name(tmp_path):
     repository = Repository(tmp_path / "title")
     matrix = "on: push\njobs:\n  a:\n    strategy: {{matrix: {{python_version: [{}], torch_ref: [{}]}}}}\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{{run: echo}}]\n"
@@ -309,7 +324,7 @@ def test_claims(tmp_path, claim, importance):
     assert [found["importance"] for found in of(review, "Y161")] == ([importance] if importance else [])
 
 
-@pytest.mark.parametrize(("claim", "importance"), [("Add `depth` while preserving the existing `level`", None), ("They inherit the `level` policy added in #21195", None), ("Fixed the bug of `level` upstream in abc1234", None), ("Changes to `src/lib.rs` trigger tests", None), ("Deleted .github/workflows/gone.yml", None), ("Deleted `gone.yml`", None), ("Deleted .github/workflows/one.yml.old", None), ("The key `level` raised", "note"), ("Removed `.github/workflows/none.yml`", "important")])  # fmt: skip
+@pytest.mark.parametrize(("claim", "importance"), [("Add `depth` while preserving the existing `level`", None), ("They inherit the `level` policy added in #21195", None), ("Fixed the bug of `level` upstream in abc1234", None), ("Changes to `src/lib.rs` trigger tests", None), ("Deleted .github/workflows/gone.yml", None), ("Deleted `gone.yml`", None), ("Deleted .github/workflows/one.yml.old", None), ("The key `level` raised", "note"), ("Removed `.github/workflows/none.yml`", "important"), ("Fixed the `level` crash", None), ("Fixed `level`", "suggestion"), ("Updated `libdepth`", None), ("Once this lands, switch `level`", None)])  # fmt: skip
 def test_claims_that_are_not_of_the_change(tmp_path, claim, importance):
     repository = Repository(tmp_path / "claims")
     base = repository.commit("Begin", one=f"on: push\nenv:\n  level: a\n{FILLER}  place: b\njobs: {{}}\n", gone="on: push\njobs: {}\n")

@@ -94,6 +94,9 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y137", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT), checkout(repository="rocm/xla", ref=COMMIT))}, {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT), checkout(repository="ROCm/xla", ref=COMMIT))}),
     ("Y140", {"a.yml": "on: push\n" + jobs("curl -o f https://example.org/f")}, {"a.yml": "on: push\n" + jobs("curl -o f https://example.org/f && sha256sum --check f.sha256")}),
     ("Y140", {"a.yml": "on: push\n" + jobs("curl https://example.org/f | bash")}, {"a.yml": "on: push\n" + jobs("curl https://example.org/f | grep ready")}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("curl -o f https://example.org/f && sha256sum f")}, {"a.yml": "on: push\n" + jobs("curl -o f https://example.org/f && [[ $(sha256sum f | cut -c1-64) == $WANTED ]]")}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("bash <(curl -fsSL https://example.org/f)")}, {"a.yml": "on: push\n" + jobs("diff <(curl -fsSL https://example.org/f) f")}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("iwr https://example.org/f.ps1 | iex")}, {"a.yml": "on: push\n" + jobs("iwr https://example.org/f.json | ConvertFrom-Json")}),
     ("Y141", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref="main"))}, {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT))}),
 ]  # fmt: skip
 

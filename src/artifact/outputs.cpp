@@ -106,7 +106,7 @@ Result<void> add_archive(const OutputsRequest& request, Outputs& out, const Sour
 Result<void> add_archives(const OutputsRequest& request, Outputs& out) {
   auto directory =
       sys::is_directory(place_in(request, "artifacts")) ? place_in(request, "artifacts") : request.directory;
-  TRY(auto source, source_of_path(directory));
+  TRY(auto source, source_of_path(directory, Twins::archive_made));
   std::size_t before = out.files.size();
   for (const auto& item : source.items)
     if (!item.exploded && !item.name.whole_sdk()) TRY_DO(add_archive(request, out, item, Kind::archive, directory));

@@ -16,7 +16,7 @@ namespace {
 class DirectoryScan {
 public:
   DirectoryScan(Source& source, std::string directory) : source_(source), directory_(std::move(directory)) {}
-  Result<void> run() {
+  Result<void> run(Twins twins) {
     TRY(auto entries, sys::list_directory(directory_));
     for (const auto& entry : entries) {
       if (entry.path.starts_with('.')) continue; // a fetch keeps its state there
@@ -26,6 +26,7 @@ public:
         TRY_DO(archive(entry.path, false));
     }
     announced(entries);
+    if (twins == Twins::archive_made) drop_packed();
     refuse_twins(source_, directory_);
     return {};
   }
@@ -55,6 +56,13 @@ public:
   }
 
 private:
+  /// Directories that have been packed.
+  void drop_packed() {
+    std::set<Name> packed;
+    for (const auto& item : source_.items)
+      if (!item.exploded && !item.absent) packed.insert(item.name);
+    std::erase_if(source_.items, [&](const SourceItem& item) { return item.exploded && packed.contains(item.name); });
+  }
   /// A checksum file whose archive is gone. One beside the exploded artifact has nothing to miss.
   void announced(const std::vector<sys::TreeEntry>& entries) {
     std::set<Name> present;
@@ -133,11 +141,11 @@ private:
 };
 } // namespace
 
-Result<Source> source_of_path(const std::string& path) {
+Result<Source> source_of_path(const std::string& path, Twins twins) {
   Source source;
   source.description = path;
   if (sys::is_directory(path)) {
-    TRY_DO(DirectoryScan(source, path).run());
+    TRY_DO(DirectoryScan(source, path).run(twins));
     return source;
   }
   if (!sys::exists(path))

@@ -33,6 +33,15 @@ Unexpected no_log(const std::string& name, std::string_view why, ErrorKind kind 
               "name a log, a zip of a run's logs, or a directory with .txt and .log files");
 }
 
+/// A job that did not run, or a pipe from a command that failed, must not look like a log without a finding.
+Unexpected empty_log(const std::string& path) {
+  if (path == "-")
+    return fail(ErrorKind::invalid_argument, "X502", "standard input: it is empty",
+                "run the command before the pipe alone and look at its error");
+  return fail(ErrorKind::invalid_argument, "X502", fmt::format("{}: it is empty", path),
+              "look at what should have written it");
+}
+
 struct Range {
   std::uint64_t begin = 0, end = UINT64_MAX;
 };
@@ -236,6 +245,8 @@ Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findi
       TRY(inputs, plain_inputs(file_input(path, stem(path), size), reading_of_file(path), findings));
     }
   }
+  if (std::all_of(inputs.begin(), inputs.end(), [](const Input& input) { return input.size == 0; }))
+    return empty_log(path);
   if (inputs.size() > k_inputs_max) return no_log(path, fmt::format("more than {} logs", k_inputs_max));
   if (!label.empty())
     for (auto& input : inputs) input.variant = inputs.size() == 1 ? label : label + " " + input.variant;

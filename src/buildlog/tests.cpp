@@ -1,6 +1,7 @@
 #include "buildlog/tests.hpp"
 
 #include "sys/file.hpp"
+#include "sys/stream.hpp"
 #include "sys/tree.hpp"
 #include "trial/report.hpp"
 #include <algorithm>
@@ -23,11 +24,15 @@ std::string file_stem(std::string_view path) {
   return std::string(name.substr(0, name.rfind('.')));
 }
 
+std::string shown_path(const std::string& path) { return path == "-" ? "standard input" : path; }
+
 class Collector {
 public:
   Result<void> add(const JunitFile& file) {
-    TRY(auto text, sys::read_file(file.path, trial::k_report_bytes_max));
-    TRY(auto report, trial::parse_junit({text, file.path}));
+    bool stream = sys::is_stream(file.path);
+    TRY(auto text, stream ? sys::read_stream(file.path, trial::k_report_bytes_max)
+                          : sys::read_file(file.path, trial::k_report_bytes_max));
+    TRY(auto report, trial::parse_junit({text, shown_path(file.path)}));
     auto number = variant(file.variant);
     auto& counts = out_.variants[number];
     ++counts.reports;
@@ -113,7 +118,8 @@ Result<std::vector<JunitFile>> find_reports(const std::vector<std::string>& name
       path = name.substr(equals + 1);
     }
     if (!sys::is_directory(path)) {
-      files.push_back({path, label.empty() ? file_stem(path) : label});
+      auto variant = path == "-" ? "stdin" : file_stem(path);
+      files.push_back({path, label.empty() ? variant : label});
       continue;
     }
     TRY(auto entries, sys::list_tree(path));
@@ -138,7 +144,7 @@ Result<TestsReport> report_tests(const std::vector<JunitFile>& files, Findings& 
     if (added) continue;
     auto& error = added.error();
     if (error.kind == ErrorKind::cancelled || ++unread == files.size()) return fail(std::move(error));
-    findings.push_back({error.code, Severity::error, file.path, error.message, error.hint});
+    findings.push_back({error.code, Severity::error, shown_path(file.path), error.message, error.hint});
   }
   return collector.finish();
 }

@@ -48,7 +48,7 @@ struct JunitFile {
   std::string path, variant;
 };
 /// `FILE`, `LABEL=FILE`, or a directory with `.xml` files, each a variant called like the file. Reports with one label
-/// are repetitions. Errors: D001, X502.
+/// are repetitions. `-` is standard input, and pipes may be named. Errors: D001, X502.
 Result<std::vector<JunitFile>> find_reports(const std::vector<std::string>& named);
 
 /// A report that cannot be read is an error finding with its code (D001, X010, X011), and the others are read. Fails

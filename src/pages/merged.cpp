@@ -8,12 +8,10 @@
 #include "pages/recent_moves.hpp"
 #include "registry/registry.hpp"
 #include "run/layout.hpp"
-#include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -88,7 +86,7 @@ struct Merge {
   const Source& source;
   const Source& base;
   const MergeOptions& options;
-  std::string directory() const { return merged_directory(source.place); }
+  std::string directory() const { return merged_directory(source); }
 };
 
 /// What both sources said when they were asked for their tokens.
@@ -210,7 +208,7 @@ private:
   Result<Work> work_of(const State& shown) {
     TRY(halves_.own, merge_.source.projects(tokens_.own));
     TRY(halves_.base, merge_.base.projects(tokens_.base));
-    TRY(notes_, give_one_owner(merge_.store, merge_.source.place, halves_.own, halves_.base));
+    TRY(notes_, give_one_owner(merge_.store, merge_.source, halves_.own, halves_.base));
     if (merge_.source.notes) std::ranges::move(merge_.source.notes(), std::back_inserter(notes_));
     auto moved = moved_since(shown, halves_);
     auto next = moved.empty() && shown.readable ? shown : state_after(shown, halves_, moved);
@@ -250,89 +248,34 @@ private:
   std::set<std::string> touched_;
 };
 
-Result<Merged> merge(ObjectStore& store, const Source& source, const MergeOptions& options) {
-  if (source.place == k_base_index) return Merged{};
-  auto base = directory_source(store, std::string(k_base_index));
+} // namespace
+
+Result<Merged> merge_sources(ObjectStore& store, const Source& source, const Source& base,
+                             const MergeOptions& options) {
   Merge one{store, source, base, options};
   return Merger(one).run();
 }
 
-/// A merged index or a set record, and why it could not be written or read.
-struct Failure {
-  std::string place;
-  Error error;
-};
-
-/// The directories of all set records. Records that are damaged or from a later program are added to `unreadable`: one
-/// of them must not keep all directories from their dependencies.
-Result<std::set<std::string>> published_directories(ObjectReader& store, unsigned transfers,
-                                                    std::vector<Failure>& unreadable) {
-  constexpr std::string_view k_sets = "sets/", k_json = ".json";
-  TRY(auto objects, store.list(std::string(k_sets)));
-  std::set<std::string> directories;
-  std::vector<std::optional<Error>> errors(objects.size());
-  std::mutex mutex;
-  TRY_DO(parallel_for(objects.size(), transfers, [&](std::size_t i) -> Result<void> {
-    std::string_view key = objects[i].key;
-    if (!key.ends_with(k_json)) return {};
-    auto digest = registry::SetDigest::parse(key.substr(k_sets.size(), key.size() - k_sets.size() - k_json.size()));
-    if (!digest) return {};
-    auto set = registry::load_set(store, *digest);
-    if (set) {
-      if (set->directory.empty()) return {}; // never sealed: a seal needs a place
-      std::lock_guard lock(mutex);
-      directories.insert(set->directory);
-      return {};
-    }
-    if (set.error().kind == ErrorKind::not_found) return {}; // garbage collection has removed it since the listing
-    if (!registry::is_junk(set.error())) return fail(std::move(set).error());
-    errors[i] = std::move(set).error();
-    return {};
-  }));
-  for (std::size_t i = 0; i < objects.size(); ++i)
-    if (errors[i]) unreadable.push_back({objects[i].key, std::move(*errors[i])});
-  directories.erase(std::string(k_base_index));
-  return directories;
+Result<Merged> merge_source(ObjectStore& store, const Source& source, const MergeOptions& options) {
+  if (source.place == k_base_index) return Merged{};
+  return merge_sources(store, source, directory_source(store, std::string(k_base_index)), options);
 }
-
-/// One error for all failures, with the kind of the first one. `count`: of the merged indexes, also those that failed.
-Result<void> all_of(const std::vector<Failure>& failed, const std::vector<Failure>& unreadable, std::size_t count) {
-  constexpr std::size_t k_told_max = 10;
-  std::vector<std::string> told;
-  for (const auto* failures : {&failed, &unreadable})
-    for (const auto& [place, error] : *failures)
-      told.push_back(fmt::format("{}: {} {}", place, error.code, error.message));
-  if (told.empty()) return {};
-  auto message =
-      failed.empty()
-          ? fmt::format("merged indexes may be missing, because set records cannot be read: {}; all others are written",
-                        unreadable.size())
-          : fmt::format("{} of {} merged indexes could not be written; all others are", failed.size(), count);
-  auto error =
-      Error::of((failed.empty() ? unreadable : failed).front().error.kind, "P051", message)
-          .with_hint(
-              "fix the problems above, then run the same command again; `quarry index check` looks at one place");
-  told.resize(std::min(told.size(), k_told_max));
-  error.details = std::move(told);
-  return fail(std::move(error));
-}
-
-} // namespace
 
 std::string merged_directory(const std::string& directory) { return directory + "/merged"; }
+std::string group_index_directory(const RunGroup& group) { return merged_directory(group.run) + "/" + group.group; }
 
 Result<Merged> merge_directory(ObjectStore& store, const std::string& directory, const MergeOptions& options) {
-  return merge(store, directory_source(store, directory), options);
+  return merge_source(store, directory_source(store, directory), options);
 }
 
 Result<Merged> merge_run_of(ObjectStore& store, const std::string& directory, const MergeOptions& options) {
   auto run = run::run_of(directory);
   if (run.empty()) return Merged{};
-  return merge(store, run_source(store, run), options);
+  return merge_source(store, run_source(store, run), options);
 }
 
 Result<Merged> merge_channel(ObjectStore& store, const std::string& name, const MergeOptions& options) {
-  return merge(store, channel_source(store, name), options);
+  return merge_source(store, channel_source(store, name), options);
 }
 
 Result<Shown> merged_channel_shown(ObjectReader& store, const std::string& name, const registry::ViewRecord& view) {
@@ -341,42 +284,6 @@ Result<Shown> merged_channel_shown(ObjectReader& store, const std::string& name,
   if (!bytes) return Shown{};
   auto state = parse_state(*bytes);
   return Shown{true, state.readable && state.own == view.shards};
-}
-
-Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
-  std::vector<Source> sources;
-  TRY(auto channels, registry::list_channels(store));
-  for (const auto& name : channels) sources.push_back(channel_source(store, name));
-  std::vector<Failure> failed, unreadable;
-  TRY(auto directories, published_directories(store, options.transfers, unreadable));
-  std::map<std::string, std::size_t> runs;
-  for (const auto& directory : directories) {
-    sources.push_back(directory_source(store, directory));
-    if (auto run = run::run_of(directory); !run.empty()) ++runs[run];
-  }
-  for (const auto& [run, count] : runs)
-    if (count > 1) sources.push_back(run_source(store, run));
-  std::vector<Result<Merged>> merged(sources.size(), Merged());
-  auto base = read_once(directory_source(store, std::string(k_base_index)));
-  MergeOptions one{options.thorough, 1};
-  TRY_DO(parallel_for(sources.size(), options.transfers, [&](std::size_t i) -> Result<void> {
-    Merge task{store, sources[i], base, one};
-    merged[i] = Merger(task).run();
-    return {}; // a broken place must not keep the others from their dependencies
-  }));
-  for (std::size_t i = 0; i < sources.size(); ++i)
-    if (!merged[i]) failed.push_back({sources[i].place, merged[i].error()});
-  TRY_DO(all_of(failed, unreadable, sources.size()));
-  MergedAll all;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const auto& one_of_them = *merged[i];
-    if (!one_of_them.exists) continue;
-    all.directories.push_back(sources[i].place);
-    all.pages_written += one_of_them.pages_written;
-    all.pages_removed += one_of_them.pages_removed;
-    all.notes.insert(all.notes.end(), one_of_them.notes.begin(), one_of_them.notes.end());
-  }
-  return all;
 }
 
 } // namespace quarry::pages

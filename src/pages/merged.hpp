@@ -24,6 +24,11 @@ constexpr std::string_view k_base_index = "python-deps";
 
 /// Returns "42-linux/python/g/merged", which contains `simple/`, `simple-json/` and `pages.json`. Pure.
 std::string merged_directory(const std::string& directory);
+struct RunGroup {
+  std::string run, group; ///< "42-linux", "gfx94X"
+};
+/// Returns "42-linux/merged/gfx94X", which contains the same for one group of a run. Pure.
+std::string group_index_directory(const RunGroup& group);
 
 struct MergeOptions {
   /// True, or copies are missing: all pages are compared. Else not those that `pages.json` names, unless in `twice`.
@@ -42,6 +47,12 @@ struct Merged {
   Findings notes; ///< warnings: P050 for each project that both sources have, P053 for each that is left out
 };
 
+struct MergedAll {
+  std::vector<std::string> directories; ///< which have a merged index: channels, directories, runs, and those of groups
+  std::uint64_t pages_written = 0, pages_removed = 0;
+  Findings notes;
+};
+
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
 /// kept changing its pages, with R010 to R014 and R018 of the sets and the untested history here and in the base index,
 /// and with the errors of the store. Reads the source records (of a channel also the shards of projects that changed or
@@ -53,6 +64,12 @@ Result<Merged> merge_directory(store::ObjectStore& store, const std::string& dir
 /// "42-linux/merged", as soon as two directories of it have sets. It does not show untested history. Projects of which
 /// two sets have a file of one name with different bytes are left out (P053).
 Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});
+/// The same for the groups of that run, if it has several: for each group with sets in two directories one index of its
+/// areas and of the directories without a group. Writes that of the directory's own group; those of the others if they
+/// do not exist yet, if the directory has no group, or if every page is compared. Costs besides one listing of each
+/// area, and one small read for each other group.
+Result<MergedAll> merge_groups_of(store::ObjectStore& store, const std::string& directory,
+                                  const MergeOptions& options = {});
 /// The same for a channel. Also fails with not_found (R015) if the channel does not exist, unless the store has neither
 /// a base index nor a merged index of that channel: then the channel is not read.
 Result<Merged> merge_channel(store::ObjectStore& store, const std::string& name, const MergeOptions& options = {});
@@ -66,11 +83,6 @@ struct Shown {
 Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string& name,
                                    const registry::ViewRecord& view);
 
-struct MergedAll {
-  std::vector<std::string> directories; ///< which have a merged index: channels, directories, runs
-  std::uint64_t pages_written = 0, pages_removed = 0;
-  Findings notes;
-};
 /// Brings the merged indexes of all channels and package directories up to date, after the base index has changed:
 /// `options.transfers` indexes at the same time. Each has one request in flight, except that the sets of a distribution
 /// are read eight at the same time. If one fails, or a set record is damaged, the others are still written, and the

@@ -93,45 +93,102 @@ std::vector<FileRecord> files_without(const std::vector<registry::SealedSet>& se
   return kept;
 }
 
-Finding torn_note(const std::string& run, const std::string& project, const std::array<std::string, 2>& keys) {
-  return {"P053", Severity::warning, merged_directory(run),
+Finding torn_note(const std::string& place, const std::string& run, const std::string& project,
+                  const std::array<std::string, 2>& keys) {
+  return {"P053", Severity::warning, place,
           fmt::format("{} is left out: {} and {} are different files of one name", project, keys[0], keys[1]),
-          fmt::format("install from one group: `--index-url STORE/{0}/python/GROUP/merged/simple/ --find-links "
-                      "STORE/{0}/pytorch/GROUP/index.html`, or `run:ID@GROUP`",
+          fmt::format("install from one group: `--index-url STORE/{0}/merged/GROUP/simple/`, for a group with packages "
+                      "in one area `STORE/{0}/python/GROUP/merged/simple/`, or `run:ID@GROUP`",
                       run)};
+}
+
+Finding torn_in_group_note(const std::string& place, const std::string& project,
+                           const std::array<std::string, 2>& keys) {
+  return {"P053", Severity::warning, place,
+          fmt::format("{} is left out: {} and {} are different files of one name", project, keys[0], keys[1]),
+          "publish one of them under another version"};
+}
+
+/// The directory belongs to the group, or to all groups.
+bool serves_group(const std::string& directory, const std::string& group) {
+  auto of = run::group_of(directory);
+  return of.empty() || of == group;
+}
+
+Result<std::vector<registry::SealedSet>> sets_of_run(ObjectReader& store, const std::string& run) {
+  std::vector<registry::SealedSet> sets;
+  for (const auto& area : run::package_areas()) {
+    TRY(auto of_area, registry::sealed_sets_below(store, run + "/" + area));
+    std::move(of_area.begin(), of_area.end(), std::back_inserter(sets));
+  }
+  return sets;
 }
 
 } // namespace
 
+std::string merged_directory(const Source& source) {
+  return source.written_to.empty() ? merged_directory(source.place) : source.written_to;
+}
+
+Result<std::map<std::string, std::string>> seals_of_run(ObjectReader& store, const std::string& run) {
+  std::map<std::string, std::string> seals;
+  for (const auto& area : run::package_areas()) {
+    TRY(auto objects, store.list(run + "/" + area + "/"));
+    for (const auto& object : objects) {
+      auto directory = directory_of_seal(object.key);
+      if (!directory.empty() && run::run_of(directory) == run) seals[directory] += object.key + "\n";
+    }
+  }
+  return seals;
+}
+
+std::set<std::string> groups_of(const std::map<std::string, std::string>& seals) {
+  std::set<std::string> groups;
+  for (const auto& [directory, keys] : seals)
+    if (auto group = run::group_of(directory); !group.empty()) groups.insert(std::move(group));
+  return groups;
+}
+
 Source run_source(ObjectReader& store, const std::string& run) {
   auto token = [&store, run]() -> Result<std::string> {
-    std::string seals;
-    std::set<std::string> directories;
-    for (const auto& area : run::package_areas()) {
-      TRY(auto objects, store.list(run + "/" + area + "/"));
-      for (const auto& object : objects) {
-        auto directory = directory_of_seal(object.key);
-        if (directory.empty() || run::run_of(directory) != run) continue;
-        directories.insert(directory);
-        seals += object.key + "\n";
-      }
-    }
-    return directories.size() < 2 ? std::string() : seals;
+    TRY(auto seals, seals_of_run(store, run));
+    std::string all;
+    for (const auto& [directory, keys] : seals) all += keys;
+    return seals.size() < 2 ? std::string() : all;
   };
   auto notes = std::make_shared<Findings>();
   auto projects = [&store, run, notes](const std::string&) -> Result<Projects> {
-    std::vector<registry::SealedSet> sets;
-    for (const auto& area : run::package_areas()) {
-      TRY(auto of_area, registry::sealed_sets_below(store, run + "/" + area));
-      std::move(of_area.begin(), of_area.end(), std::back_inserter(sets));
-    }
+    TRY(auto sets, sets_of_run(store, run));
     std::map<std::string, std::array<std::string, 2>> torn;
     auto files = files_without(sets, torn);
     notes->clear();
-    for (const auto& [project, keys] : torn) notes->push_back(torn_note(run, project, keys));
+    for (const auto& [project, keys] : torn) notes->push_back(torn_note(merged_directory(run), run, project, keys));
     return projects_of(std::move(files));
   };
   return {run, token, projects, [notes] { return *notes; }};
+}
+
+Source group_source(ObjectReader& store, const RunGroup& of) {
+  auto token = [&store, of]() -> Result<std::string> {
+    TRY(auto seals, seals_of_run(store, of.run));
+    if (groups_of(seals).size() < 2) return std::string();
+    std::erase_if(seals, [&](const auto& entry) { return !serves_group(entry.first, of.group); });
+    std::string all;
+    for (const auto& [directory, keys] : seals) all += keys;
+    return seals.size() < 2 ? std::string() : all;
+  };
+  auto place = group_index_directory(of);
+  auto notes = std::make_shared<Findings>();
+  auto projects = [&store, of, place, notes](const std::string&) -> Result<Projects> {
+    TRY(auto sets, sets_of_run(store, of.run));
+    std::erase_if(sets, [&](const auto& sealed) { return !serves_group(sealed.set.directory, of.group); });
+    std::map<std::string, std::array<std::string, 2>> torn;
+    auto files = files_without(sets, torn);
+    notes->clear();
+    for (const auto& [project, keys] : torn) notes->push_back(torn_in_group_note(place, project, keys));
+    return projects_of(std::move(files));
+  };
+  return {place, token, projects, [notes] { return *notes; }, place};
 }
 
 Source read_once(Source source) {
@@ -149,7 +206,7 @@ Source read_once(Source source) {
     }
     return known->projects;
   };
-  return {source.place, source.token, projects, source.notes};
+  return {source.place, source.token, projects, source.notes, source.written_to};
 }
 
 Result<std::vector<FileRecord>> files_of(ObjectReader& store, const Project& project) {
@@ -158,7 +215,8 @@ Result<std::vector<FileRecord>> files_of(ObjectReader& store, const Project& pro
   return std::move(shard.files);
 }
 
-Result<Findings> give_one_owner(ObjectReader& store, const std::string& place, const Projects& own, Projects& base) {
+Result<Findings> give_one_owner(ObjectReader& store, const Source& source, const Projects& own, Projects& base) {
+  const auto& place = source.place;
   Findings notes;
   for (const auto& [name, project] : own) {
     auto twice = base.find(name);
@@ -166,7 +224,7 @@ Result<Findings> give_one_owner(ObjectReader& store, const std::string& place, c
     TRY(auto ours, files_of(store, project));
     TRY(auto theirs, files_of(store, twice->second));
     auto lines = installers_would_take(offer_of(place, ours), offer_of(std::string(k_base_index), theirs));
-    notes.push_back({"P050", Severity::warning, merged_directory(place),
+    notes.push_back({"P050", Severity::warning, merged_directory(source),
                      fmt::format("{} is a project of {} and of {}: the merged index shows the first alone; given both "
                                  "indexes, {}; {}",
                                  name, place, k_base_index, lines[0], lines[1]),

@@ -2,10 +2,12 @@
 // Private to the room.
 // The two sources of a merged index: a directory or channel, and the base index.
 #include "base/finding.hpp"
+#include "pages/merged.hpp"
 #include "registry/registry.hpp"
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,14 +21,16 @@ struct Project {
 using Projects = std::map<std::string, Project>;
 
 struct Source {
-  std::string place; ///< directory of the index: "42-linux/python/g", "channels/stable", "python-deps"
+  std::string place; ///< "42-linux/python/g", "channels/stable", "python-deps"; for messages and pages.json
   /// Reads the source and returns a value that changes whenever the source's files change; empty if there is nothing.
   std::function<Result<std::string>()> token;
   /// Returns the projects. Must be called with the result of the last token().
   std::function<Result<Projects>(const std::string& token)> projects;
   /// What people should know of the projects that were returned last; empty: there is never anything.
   std::function<Findings()> notes = {};
+  std::string written_to = {}; ///< directory of the merged index, if it is not merged_directory(place)
 };
+std::string merged_directory(const Source& source);
 
 /// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
 /// history. The token is empty only for a directory without seals and history that is not a distribution. A token
@@ -42,16 +46,30 @@ Source channel_source(store::ObjectReader& store, const std::string& name);
 /// P053. The token is empty for a run with fewer than two such directories, whose own merged index shows all. A token
 /// costs one listing of each area (run::package_areas()); the projects cost that again, and two reads per set.
 Source run_source(store::ObjectReader& store, const std::string& run);
+/// The same of one group of a run: the sets of its directories in all areas, and those of
+/// directories without a group. The token is empty if there are fewer than two such directories, or if the run has no
+/// other group: then another merged index shows the same.
+Source group_source(store::ObjectReader& store, const RunGroup& group);
+/// All package directories of a run that have seals, each with the keys of its seals, a line for each. Costs one
+/// listing of each area.
+Result<std::map<std::string, std::string>> seals_of_run(store::ObjectReader& store, const std::string& run);
+/// The groups of those directories; not the empty one.
+std::set<std::string> groups_of(const std::map<std::string, std::string>& seals);
 /// Wraps `source` so that its projects are read again only when the token changes. Several threads may call projects();
 /// the others wait while one reads. token() and notes() go to `source` unguarded: only directory_source() allows
 /// several threads.
 Source read_once(Source source);
 
+/// Writes the merged index of two sources; errors and cost of merge_directory().
+Result<Merged> merge_sources(store::ObjectStore& store, const Source& source, const Source& base,
+                             const MergeOptions& options);
+/// The same with the base index; does nothing for the base index itself.
+Result<Merged> merge_source(store::ObjectStore& store, const Source& source, const MergeOptions& options);
+
 /// Returns the files of a project; reads its shard if the record is not at hand.
 Result<std::vector<registry::FileRecord>> files_of(store::ObjectReader& store, const Project& project);
 
-/// Removes the projects of `own` from `base`: a P050 finding for each, about the index of `place`. Reads their files.
-Result<Findings> give_one_owner(store::ObjectReader& store, const std::string& place, const Projects& own,
-                                Projects& base);
+/// Removes the projects of `own` from `base`: a P050 finding for each, about the index of `source`. Reads their files.
+Result<Findings> give_one_owner(store::ObjectReader& store, const Source& source, const Projects& own, Projects& base);
 
 } // namespace quarry::pages

@@ -362,6 +362,59 @@ TEST_F(MergedIndex, OfARunLeavesOutWhatItsGroupsDisagreeAbout) {
   EXPECT_THAT(projects(*store_, "42-linux/python/two"), ElementsAre("numpy", "rocm"));
 }
 
+TEST_F(MergedIndex, OfAGroupShowsItsAreasAndNoOtherGroup) {
+  const std::string one = "42-linux/merged/one", two = "42-linux/merged/two";
+  auto shown = [&](const std::string& directory) {
+    auto page = *store_->get(directory + "/simple/index.html", 1 << 20);
+    std::vector<std::string> names;
+    for (const char* name : {"core", "jax", "numpy", "rocm", "sympy", "torch"})
+      if (page && page->find(fmt::format("href=\"{}/\"", name)) != std::string::npos) names.push_back(name);
+    return names;
+  };
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}, "", "42", "python", "one"));
+  auto alone = publish(*store_, {"torch-2.9-cp312-cp312-linux_x86_64.whl"}, "", "42", "pytorch", "one");
+  ASSERT_TRUE(alone) << render(alone.error());
+  EXPECT_EQ(alone->group_index_url, "") << "the run has one group, and its index shows all";
+  EXPECT_THAT(shown(one), IsEmpty());
+  auto other = publish(*store_, {"core-1.0-py3-none-any.whl"}, "", "42", "python", "two");
+  ASSERT_TRUE(other) << render(other.error());
+  EXPECT_EQ(other->group_index_url, "") << "the group has one directory, whose own merged index shows all";
+  EXPECT_THAT(shown(one), ElementsAre("numpy", "rocm", "torch")) << "the first group has another beside it now";
+  EXPECT_THAT(shown(two), IsEmpty());
+  auto second = publish(*store_, {"jax-1.0-py3-none-any.whl"}, "", "42", "jax", "two");
+  ASSERT_TRUE(second) << render(second.error());
+  EXPECT_EQ(second->group_index_url, store_->url(two + "/simple") + "/");
+  EXPECT_THAT(shown(two), ElementsAre("core", "jax", "numpy"));
+  EXPECT_THAT(shown("42-linux/merged"), ElementsAre("core", "jax", "numpy", "rocm", "torch"));
+  auto page = **store_->get(one + "/simple/rocm/index.html", 1 << 20);
+  EXPECT_THAT(page, HasSubstr("../../../../python/one/dist/rocm-1.0.tar.gz"));
+
+  ASSERT_TRUE(mirror(*store_, {"sympy-1.0-py3-none-any.whl"}));
+  auto all = pages::merge_all(*store_);
+  ASSERT_TRUE(all) << render(all.error());
+  EXPECT_THAT(all->directories, ::testing::IsSupersetOf({one, two}));
+  EXPECT_THAT(shown(two), ElementsAre("core", "jax", "numpy", "sympy"));
+
+  ASSERT_TRUE(store_->remove(two + "/simple/core/index.html"));
+  auto repaired = repair_directories(*store_, *registry::sealed_sets_below(*store_, "42-linux/python"));
+  ASSERT_TRUE(repaired) << render(repaired.error());
+  EXPECT_THAT(repaired->places, ::testing::IsSupersetOf({one, two}));
+  EXPECT_TRUE(store_->get(two + "/simple/core/index.html", 1 << 20)->has_value());
+  EXPECT_EQ(testing::violations(*store_), "");
+}
+
+TEST_F(MergedIndex, OfAGroupHasWhatIsForAllGroups) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"torch-2.9-cp312-cp312-linux_x86_64.whl"}, "", "42", "pytorch", "one"));
+  ASSERT_TRUE(publish(*store_, {"jax-1.0-py3-none-any.whl"}, "", "42", "jax", "two"));
+  auto common = publish(*store_, {"rocm-1.0.tar.gz"}, "", "42", "python", "");
+  ASSERT_TRUE(common) << render(common.error());
+  for (const std::string group : {"one", "two"})
+    EXPECT_TRUE(store_->get("42-linux/merged/" + group + "/simple/rocm/index.html", 1 << 20)->has_value()) << group;
+  EXPECT_FALSE(store_->get("42-linux/merged/one/simple/jax/index.html", 1 << 20)->has_value());
+}
+
 TEST_F(MergedIndex, ABrokenChannelKeepsNoOtherPlaceFromItsDependencies) {
   ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}, "broken"));
   ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}, "staging", "43"));

@@ -18,6 +18,7 @@ std::string github_outputs(const Receipt& receipt) {
   add("package_set", receipt.set.hex());
   add("package_merged_index_url", receipt.directory_at.merged_url);
   add("run_merged_index_url", receipt.run_index_url);
+  add("group_merged_index_url", receipt.group_index_url);
   if (receipt.channel.empty()) return text;
   add("channel_index_url", receipt.channel_at.index_url);
   add("channel_find_links_url", text::join(receipt.channel_at.find_links, " "));

@@ -33,6 +33,7 @@ struct Receipt {
   std::string find_links_url; ///< the directory's page of links
   pages::Addresses directory_at;
   std::string run_index_url;    ///< of all packages of the run and the base index; empty without one
+  std::string group_index_url;  ///< of those of the group; empty if the run has no other group, or one area of it
   std::string channel;          ///< empty without a channel
   registry::ViewDigest view;    ///< none without a channel
   std::uint64_t generation = 0; ///< of the channel

@@ -98,6 +98,11 @@ Result<void> repair_runs(Repaired& done, ObjectStore& store, const std::set<std:
     if (run.empty() || !seen.insert(run).second) continue;
     TRY(auto merged, pages::merge_run_of(store, directory, {.thorough = true}));
     add_merged(done, run, std::move(merged));
+    TRY(auto groups, pages::merge_groups_of(store, directory, {.thorough = true}));
+    std::ranges::move(groups.directories, std::back_inserter(done.places));
+    std::ranges::move(groups.notes, std::back_inserter(done.notes));
+    done.pages_written += groups.pages_written;
+    done.pages_removed += groups.pages_removed;
   }
   return {};
 }

@@ -52,6 +52,8 @@ Result<Findings> write_pages_of(ObjectStore& store, const Inventory& inventory, 
     if (!merged.exists) continue;
     TRY(auto whole, pages::merge_run_of(store, directory), "while writing the pages of the run of " + directory);
     std::ranges::move(whole.notes, std::back_inserter(notes));
+    TRY(auto groups, pages::merge_groups_of(store, directory), "while writing the pages of the run of " + directory);
+    std::ranges::move(groups.notes, std::back_inserter(notes));
   }
   return notes;
 }

@@ -54,8 +54,8 @@ Result<void> check_platform(const Platform& platform) {
 Result<void> check_group(std::string_view group) {
   if (group.empty()) return {};
   TRY_DO(check_component({group, "artifact group"}));
-  constexpr std::array<std::string_view, 7> taken{"dist",    "simple", "simple-json", "seals",
-                                                  "retired", "merged", "index.html"};
+  constexpr std::array<std::string_view, 8> taken{"dist",    "simple", "simple-json", "seals",
+                                                  "retired", "merged", "index.html",  "pages.json"};
   if (std::find(taken.begin(), taken.end(), group) != taken.end())
     return refused("artifact group", group, "is the name of a directory of ours");
   return {};
@@ -141,6 +141,14 @@ std::string run_of(std::string_view directory) {
     if (layout && rest.find('/') == rest.npos) return std::string(directory.substr(0, at));
   }
   return {};
+}
+
+std::string group_of(std::string_view directory) {
+  auto run = run_of(directory);
+  if (run.empty()) return {};
+  auto area_and_group = directory.substr(run.size() + 1);
+  auto slash = area_and_group.find('/');
+  return slash == area_and_group.npos ? std::string() : std::string(area_and_group.substr(slash + 1));
 }
 
 } // namespace quarry::run

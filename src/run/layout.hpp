@@ -18,8 +18,7 @@ Result<void> check_component(NamedText component);
 Result<void> check_run_id(std::string_view run_id);
 Result<void> check_platform(const Platform& platform);
 /// As check_component, and none of the names that stand beside groups (dist, simple, simple-json, seals, retired,
-/// merged, index.html).
-/// Empty is allowed: "directly below".
+/// merged, index.html, pages.json). Empty is allowed: "directly below".
 Result<void> check_group(std::string_view group);
 
 /// How packages lie below `python/`: ours, or flat as today's scripts write it.
@@ -67,6 +66,8 @@ private:
 
 /// The run that a package directory belongs to: "42-linux" of "42-linux/python/g". Empty: it is in no area of a run.
 std::string run_of(std::string_view directory);
+/// The artifact group of a package directory of a run: "g" of "42-linux/python/g"; empty if it has none.
+std::string group_of(std::string_view directory);
 /// The directories below a run that hold packages.
 const std::vector<std::string>& package_areas();
 

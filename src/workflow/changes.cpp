@@ -22,10 +22,55 @@ const Node* called_part(const File& file, std::string_view part) {
   return call ? call->find(part) : nullptr;
 }
 
+/// A value as YAML writes it in one line: `{os: linux, gpus: [a, b]}`.
+std::string flow_text(const Node& node) {
+  if (node.is_scalar()) return node.text;
+  std::vector<std::string> parts;
+  for (const auto& item : node.items) parts.push_back(flow_text(item));
+  for (const auto& member : node.members) parts.push_back(member.key + ": " + flow_text(member.value));
+  return node.is_sequence() ? "[" + text::join(parts, ", ") + "]" : "{" + text::join(parts, ", ") + "}";
+}
+
 std::string values_of(const Node& column) {
   std::vector<std::string> values;
-  for (const auto& item : column.items) values.push_back(item.is_scalar() ? item.text : "…");
+  for (const auto& item : column.items) values.push_back(flow_text(item));
   return column.is_scalar() ? column.text : text::join(values, ", ");
+}
+
+/// At commas outside of brackets: the reverse of values_of.
+std::vector<std::string> split_values(std::string_view values) {
+  std::vector<std::string> found;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    if (values[at] == '{' || values[at] == '[') ++depth;
+    if (values[at] == '}' || values[at] == ']') --depth;
+    if (depth > 0 || !values.substr(at).starts_with(", ")) continue;
+    found.emplace_back(values.substr(begin, at - begin));
+    begin = at + 2;
+  }
+  if (begin < values.size()) found.emplace_back(values.substr(begin));
+  return found;
+}
+
+/// The values of `some` that `others` lacks, in back quotes; at most three.
+std::string values_without(const std::string& some, const std::string& others) {
+  auto list = split_values(others);
+  std::set<std::string> known(list.begin(), list.end());
+  std::vector<std::string> found;
+  for (const auto& value : split_values(some))
+    if (!known.contains(value)) found.push_back("`" + value + "`");
+  return text::first(found, 3);
+}
+
+constexpr std::size_t k_values_shown = 100; // characters of both sides that a line holds
+
+/// What a matrix key with long values gains and loses.
+std::string value_changes(const Change& change) {
+  auto more = values_without(change.after, change.before), fewer = values_without(change.before, change.after);
+  if (more.empty() && fewer.empty()) return "order or number of its values differs";
+  if (fewer.empty()) return "gains " + more;
+  return more.empty() ? "loses " + fewer : fmt::format("gains {}; loses {}", more, fewer);
 }
 
 const std::string& job_of(const File& file, const Call& call) {
@@ -233,6 +278,8 @@ std::string sentence(const Change& change) {
   else if (!change.where.empty())
     subject += fmt::format(" ({})", change.where);
   if (change.what != What::changed) return subject + (change.what == What::added ? " added" : " removed");
+  if (change.kind == ChangeKind::matrix && change.before.size() + change.after.size() > k_values_shown)
+    return fmt::format("{}: {}", subject, value_changes(change));
   auto shown = [](const std::string& value) { return value.empty() ? std::string("empty") : "`" + value + "`"; };
   return fmt::format("{}: {} {} is now {}", subject, change.detail, shown(change.before), shown(change.after));
 }

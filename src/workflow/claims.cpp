@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/text.hpp"
+#include "workflow/claims_text.hpp"
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -41,21 +42,50 @@ template <std::size_t n> bool is_among(std::string_view word, const std::array<s
 
 /// Words of statements about what the change does not do, or what was so before.
 bool is_doubt(std::string_view word) {
-  static constexpr std::array<std::string_view, 25> k_words = {
-      "not",    "no",      "will",       "should",    "could",      "later",    "would",   "never", "if",
-      "didn't", "remains", "remain",     "unchanged", "missed",     "already",  "scope",   "when",  "was",
-      "were",   "had",     "previously", "earlier",   "originally", "formerly", "upstream"};
+  static constexpr std::array<std::string_view, 31> k_words = {
+      "not",      "no",     "will",       "should",  "could",      "later",      "would",      "never",
+      "if",       "didn't", "remains",    "remain",  "unchanged",  "missed",     "already",    "scope",
+      "when",     "was",    "were",       "had",     "previously", "earlier",    "originally", "formerly",
+      "upstream", "once",   "afterwards", "rollout", "todo",       "eventually", "follow-up"};
   return is_among(word, k_words);
 }
 
 /// What follows says why, how or of which: "while preserving `a`", "that `b` needs". Names behind it are not claimed.
 bool begins_clause(std::string_view word) {
-  static constexpr std::array<std::string_view, 31> k_words = {
-      "while",   "which",    "who",       "whose",     "that",    "so",         "because", "since",
-      "whereas", "although", "though",    "but",       "as",      "where",      "than",    "until",
-      "unless",  "instead",  "unlike",    "like",      "without", "preserving", "keeping", "retaining",
-      "leaving", "matching", "mirroring", "following", "used",    "using",      "needed"};
+  static constexpr std::array<std::string_view, 33> k_words = {
+      "after",    "before",    "while",     "which",  "who",     "whose",      "that",    "so",        "because",
+      "since",    "whereas",   "although",  "though", "but",     "as",         "where",   "than",      "until",
+      "unless",   "instead",   "unlike",    "like",   "without", "preserving", "keeping", "retaining", "leaving",
+      "matching", "mirroring", "following", "used",   "using",   "needed"};
   return is_among(word, k_words);
+}
+
+/// "After merging, update `a`": a step for later.
+bool is_for_later(std::string_view word, std::string_view next) {
+  static constexpr std::array<std::string_view, 9> k_words = {"merge",   "merging", "merged",    "landing",   "landed",
+                                                              "release", "rollout", "deploying", "deployment"};
+  return (word == "after" || word == "before" || word == "post") && is_among(next, k_words);
+}
+
+/// What somebody saw, not what changes: "fix the `load_so` crash" says nothing about a line with `load_so`.
+bool is_symptom(std::string_view word) {
+  static constexpr std::array<std::string_view, 44> k_words = {
+      "error",    "errors",   "failure",   "failures",   "failing",   "fails",      "fail",        "crash",
+      "crashes",  "crashing", "hang",      "hangs",      "hanging",   "timeout",    "timeouts",    "flake",
+      "flakes",   "flaky",    "flakiness", "warning",    "warnings",  "regression", "regressions", "bug",
+      "bugs",     "segfault", "segfaults", "deadlock",   "race",      "leak",       "leaks",       "symptom",
+      "symptoms", "broken",   "exception", "exceptions", "traceback", "issue",      "issues",      "problem",
+      "problems", "breakage", "undefined", "unresolved"};
+  return is_among(word, k_words);
+}
+
+/// `ModuleNotFoundError`, `SIGSEGV`, `ENOENT`: what a program printed.
+bool names_symptom(std::string_view name) {
+  for (std::string_view end : {"Error", "Exception", "Warning", "Failure", "_ERROR", "_FAILURE", "_FAILED"})
+    if (name.ends_with(end)) return true;
+  static constexpr std::array<std::string_view, 5> k_errors = {"ENOENT", "EACCES", "ENOSPC", "EINVAL", "EPERM"};
+  bool upper = std::all_of(name.begin(), name.end(), ascii::is_upper);
+  return (upper && name.size() >= 6 && name.starts_with("SIG")) || is_among(name, k_errors);
 }
 
 /// "Changes to `a`", "fixes for `a`": a noun.
@@ -214,12 +244,15 @@ std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
   std::optional<Verb> verb;
   std::vector<std::string> before;
   bool place = false, hands_on = false, clause = false, in_aside_clause = false;
+  bool fixes = false, symptom = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     auto word = text::lower(words[i].text);
     if (is_other_change(words, i)) return std::nullopt;
     if (clause) continue; // it may still name another change
     if (!words[i].quoted) {
-      if (is_doubt(word)) return std::nullopt;
+      auto next = i + 1 < words.size() ? text::lower(words[i + 1].text) : std::string();
+      if (is_doubt(word) || is_for_later(word, next)) return std::nullopt;
+      symptom |= is_symptom(word);
       if (begins_clause(word)) {
         clause = !words[i].aside;
         in_aside_clause = words[i].aside;
@@ -231,6 +264,7 @@ std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
         verb = verb_of(word);
         claim.certain = verb && is_begin(before);
         hands_on = word.starts_with("pass") || word.starts_with("forward");
+        fixes = verb && word.starts_with("fix");
       }
       claim.missing |= word == "missing";
       if (verb && begins_place(word, *verb, hands_on))
@@ -239,6 +273,7 @@ std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
         place = false;
     }
     before.push_back(word);
+    symptom |= names_symptom(words[i].text);
     in_aside_clause = in_aside_clause && words[i].aside;
     if (in_aside_clause) continue;
     bool from = word == "from" && !words[i].quoted && i + 3 < words.size() && words[i + 2].text == "to";
@@ -259,65 +294,18 @@ std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
   }
   if (!verb || (claim.names.empty() && claim.from.empty() && claim.files.empty())) return std::nullopt;
   claim.verb = *verb;
+  claim.unsure = fixes && symptom && claim.from.empty();
   claim.text = without_number(statement);
   claim.line = line;
   return claim;
 }
 
-/// At ". " and "; " outside of back quotes.
-std::vector<std::string_view> statements(std::string_view line) {
-  std::vector<std::string_view> found;
-  bool quoted = false;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    if (line[at] == '`') quoted = !quoted;
-    bool ends = (line[at] == '.' || line[at] == ';') && (at + 1 == line.size() || line[at + 1] == ' ');
-    if (quoted || !ends) continue;
-    found.push_back(line.substr(begin, at - begin));
-    begin = at + 1;
-  }
-  if (begin < line.size()) found.push_back(line.substr(begin));
-  return found;
-}
-
-struct Paragraph {
-  std::string text;
-  std::uint32_t line = 0; ///< of its beginning
-};
-
-/// A line that goes on in the next one, as in commit messages: the next begins like the middle of a sentence.
-bool goes_on(std::string_view line, std::string_view next) {
-  if (line.empty() || next.empty() || line.ends_with('.') || line.ends_with(':') || line.ends_with(';')) return false;
-  return ascii::is_lower(next[0]) || next[0] == '`' || next[0] == '(';
-}
-
-/// What a text says, without headings, quotations, tables, code, comments and boxes that nobody ticked.
-std::vector<Paragraph> paragraphs(std::string_view text) {
-  std::vector<Paragraph> found;
-  std::uint32_t number = 0;
-  bool code = false;
-  std::string last; // the line before, empty if it does not count
-  for (const auto& line : text::lines(text)) {
-    ++number;
-    auto trimmed = std::string(text::trim(line));
-    if (trimmed.starts_with("```")) code = !code;
-    bool quiet = trimmed.starts_with('#') || trimmed.starts_with('>') || trimmed.starts_with('|') ||
-                 trimmed.starts_with("- [ ]");
-    if (code || quiet || trimmed.starts_with("```") || trimmed.starts_with("<!--")) trimmed.clear();
-    if (goes_on(last, trimmed))
-      found.back().text += " " + trimmed;
-    else if (!trimmed.empty())
-      found.push_back({trimmed, number});
-    last = std::move(trimmed);
-  }
-  return found;
-}
 } // namespace
 
 std::vector<Claim> read_claims(std::string_view text) {
   std::vector<Claim> claims;
-  for (const auto& paragraph : paragraphs(text))
-    for (auto statement : statements(paragraph.text)) {
+  for (const auto& paragraph : paragraphs_of(text))
+    for (auto statement : statements_of(paragraph.text)) {
       if (claims.size() >= k_statements_max) return claims;
       if (auto claim = claim_of(statement, paragraph.line)) claims.push_back(std::move(*claim));
     }

@@ -18,6 +18,7 @@ struct Claim {
   enum class Verb : std::uint8_t { added, removed, changed };
   Verb verb = Verb::changed;
   bool certain = false;           ///< the statement begins with its verb: "Add …", "This PR adds …"
+  bool unsure = false;            ///< "fixed the `load_so` crash": the name says where it was seen, not what changes
   bool missing = false;           ///< "added missing …": about what existed, not about new files
   std::vector<std::string> names; ///< in back quotes, or words with an underscore; not those that say where
   std::vector<std::string> files; ///< names that end like a file's: where the change is said to be
@@ -28,7 +29,8 @@ struct Claim {
 
 /// One claim for each statement (a line, a list item, a sentence) that says what was done. Statements with "not",
 /// "will", "should", those about another pull request or commit, and unticked boxes do not count, nor does what stands
-/// in a clause: "while preserving `a`", "that `b` needs".
+/// in a clause: "while preserving `a`", "that `b` needs". Parts of a description about testing, rollout, symptoms and
+/// what follows are not read.
 std::vector<Claim> read_claims(std::string_view text);
 /// The words of names and paths: "release_portable_linux_jax_wheels.yml" -> jax, among others.
 std::set<std::string> topics_of(std::string_view path);

@@ -119,6 +119,32 @@ bool is_near(const History& history, const std::string& name) {
   return path_changes(history, name) || is_part_of_change(history, name) || is_near_change(history, name);
 }
 
+namespace {
+/// How people write a name: `libamd_smi` or `libamd_smi.so` for `amd_smi`, `build-linux` for `build_linux`.
+std::vector<std::string> spellings_of(const std::string& name) {
+  constexpr std::size_t k_stem_min = 3; // `libz` is not the letter z
+  std::vector<std::string> found;
+  auto stem = name.substr(0, name.find(".so"));
+  if (stem.ends_with(".a")) stem.resize(stem.size() - 2);
+  if (stem.starts_with("lib") && stem.size() >= 3 + k_stem_min) found.push_back(stem.substr(3));
+  if (stem.size() >= k_stem_min && !stem.starts_with("lib")) found.push_back("lib" + stem);
+  if (stem != name) found.push_back(stem);
+  for (auto [from, to] : {std::pair('-', '_'), {'_', '-'}}) {
+    auto other = name;
+    std::replace(other.begin(), other.end(), from, to);
+    if (other != name) found.push_back(std::move(other));
+  }
+  return found;
+}
+
+/// Whether the change does to the name what the claim says.
+bool has_change(const Claim& claim, const Changes& changes, const History& history, const std::string& name) {
+  int sign = claim.verb == Claim::Verb::added ? 1 : claim.verb == Claim::Verb::removed ? -1 : 0;
+  return model_changes(claim, changes, history, name) || lines_change(claim, history, name, sign) ||
+         path_changes(history, name) || (claim.verb == Claim::Verb::changed && is_near_change(history, name));
+}
+} // namespace
+
 Judged judge(const Claim& claim, const Changes& changes, const History& history, const Repository& before) {
   Judged judged;
   if (!claim.from.empty()) {
@@ -126,14 +152,14 @@ Judged judge(const Claim& claim, const Changes& changes, const History& history,
     place.push_back(claim.to);
     return judged; // the other names say of what
   }
-  int sign = claim.verb == Claim::Verb::added ? 1 : claim.verb == Claim::Verb::removed ? -1 : 0;
   for (const auto& name : claim.names) {
     if (is_event(name) && base_has(before, name)) continue; // "updates workflow_dispatch options" is about its inputs
-    bool holds = model_changes(claim, changes, history, name) || lines_change(claim, history, name, sign);
+    auto others = spellings_of(name);
+    bool holds = has_change(claim, changes, history, name) ||
+                 std::any_of(others.begin(), others.end(),
+                             [&](const auto& other) { return has_change(claim, changes, history, other); });
     bool existed = claim.verb == Claim::Verb::added && base_has(before, name);
-    holds |= claim.verb == Claim::Verb::changed && is_near_change(history, name);
     holds |= !base_has(before, name) && is_part_of_change(history, name);
-    holds |= path_changes(history, name);
     (holds ? judged.holds : existed ? judged.before : judged.nowhere).push_back(name);
   }
   for (const auto& file : claim.files)

@@ -46,7 +46,13 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Removed `no_build`, which came with #21195", {}}, Row{"Fixed `no_build` in d3af401", {}},
         Row{"GNU ld fixed the bug upstream in [binutils-gdb commit `d3af401`](https://example.org/a_b.html)", {}},
         Row{"Changes to `crates_a` trigger tests", {}}, Row{"Add `a_b` (https://example.org/c_d)", {"a_b"}},
-        Row{"Added `a(b)` and `c:d`", {}}, Row{"Remove the `a_b` of https://github.com/o/r/pull/12", {}}));
+        Row{"Added `a(b)` and `c:d`", {}}, Row{"Remove the `a_b` of https://github.com/o/r/pull/12", {}},
+        Row{"Once this lands, update `a_b`", {}}, Row{"Update `a_b` after merging", {}},
+        Row{"Added `a_b` after `c_d`", {"a_b"}},
+        Row{"## Changes\n- Update `a_b`\n## Rollout\n1. Update `c_d`\n### First\n- Update `e_f`\n## More\nAdd `g_h`",
+            {"a_b", "g_h"}},
+        Row{"Update `a_b`\n\n**Test plan**\n- Updated `c_d`\n\n**Other**\nUpdated `e_f`", {"a_b", "e_f"}},
+        Row{"Next steps:\n\n- Update `a_b`\n\nThis also updates `c_d`", {"c_d"}}));
 
 TEST(Claims, NameFilesWithADotBeforeThem) {
   EXPECT_TRUE(read_claims("| Drop the `testpaths` entry | 0 collected |\n| Remove `jinja2` | 3 |").empty())
@@ -59,6 +65,26 @@ TEST(Claims, NameFilesWithADotBeforeThem) {
 TEST(Claims, AreCertainIfTheirVerbComesFirst) {
   EXPECT_TRUE(read_claims("This PR adds `a_b`").at(0).certain);
   EXPECT_FALSE(read_claims("The default of `a_b` raised").at(0).certain);
+}
+
+TEST(Claims, AreUnsureIfTheySayWhereSomethingWasSeen) {
+  for (auto text :
+       {"Fix the `load_so` crash", "Fixes `ModuleNotFoundError`", "Fixed flaky `test_a`", "Fix `SIGSEGV` in `a_b`"})
+    EXPECT_TRUE(read_claims(text).at(0).unsure) << text;
+  for (auto text : {"Fix `load_so`", "Added the `load_so` error", "Changed `Error_a`", "Fixed `a_b` from `c` to `d`"})
+    EXPECT_FALSE(read_claims(text).at(0).unsure) << text;
+}
+
+TEST(Claims, FindOtherSpellingsOfAName) {
+  History history;
+  history.files.push_back(
+      {"a.yml", false, false, {{1, "  run: build amd_smi --clean"}}, {{1, "  run: build amd_smi"}}, {}});
+  Changes changes;
+  Repository before;
+  for (auto text : {"Update `libamd_smi`", "Fix `libamd_smi.so`", "Update `amd-smi`", "Fix `libamd_smi.a`"})
+    EXPECT_TRUE(judge(read_claims(text).at(0), changes, history, before).nowhere.empty()) << text;
+  for (auto text : {"Update `libamd`", "Update `libsmi_amd`"})
+    EXPECT_FALSE(judge(read_claims(text).at(0), changes, history, before).nowhere.empty()) << text;
 }
 
 TEST(Claims, FindPathsThatChange) {

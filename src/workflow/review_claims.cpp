@@ -102,6 +102,7 @@ private:
     Position at{claim.line, claim.line == 0 ? 0u : 1u};
     auto said = fmt::format("{}\"{}\"", who, claim.text);
     if (claim.verb == Claim::Verb::changed) take_changed_jobs(judged);
+    if (claim.unsure) judged.nowhere.clear();
     bool exact = claim.verb != Claim::Verb::changed || !claim.from.empty();
     auto severity = claim.certain ? Severity::error : Severity::note;
     if (!judged.before.empty()) {
@@ -187,8 +188,8 @@ private:
     auto name = file ? file->basename() : change.file;
     if (change.kind == Change::Kind::file) return said.find(name.substr(0, name.find('.'))) != std::string::npos;
     for (const auto& [values, others] : {std::pair(change.after, change.before), {change.before, change.after}})
-      for (const auto& value : text::split_any(values, ", "))
-        if (!has_word(others, value) && names_value(said, value)) return true;
+      for (const auto& value : text::split_any(values, values.find('{') == values.npos ? ", " : ", {}[]"))
+        if (!value.ends_with(':') && !has_word(others, value) && names_value(said, value)) return true;
     auto target = change.name.substr(change.name.rfind('/') + 1);
     return has_word(said, change.name) || has_word(said, target.substr(0, target.find('.')));
   }

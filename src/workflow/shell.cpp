@@ -68,7 +68,8 @@ private:
     } else if (c == '#' && !in_word_) {
       at_ = std::min(script_.find('\n', at_), script_.size());
     } else if (c == '\n' || c == ';') {
-      end_command(false);
+      bool pipe_goes_on = c == '\n' && !in_word_ && command_.words.empty() && command_.piped_into;
+      if (!pipe_goes_on) end_command(false);
       ++at_;
     } else if (c == '|' || c == '&') {
       bool twice = at_ + 1 < script_.size() && script_[at_ + 1] == c;

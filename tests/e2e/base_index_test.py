@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import base_index, distributions, public_bucket, s3_server, small_artifacts, static_server  # noqa: E402
 from support.clients import client  # noqa: E402
-from support.quarry import clean_environment, good  # noqa: E402
+from support.quarry import clean_environment, good, quarry  # noqa: E402
 
 # Whatever does not go to the store ends here: nobody listens on the discard port.
 NOWHERE = {name: "http://127.0.0.1:9" for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")}
@@ -155,20 +155,39 @@ def two_groups(tmp_path_factory):
 
 def test_publish_says_what_the_index_of_a_run_leaves_out(two_groups):
     store, told = two_groups
-    assert "[P053]" in told and "--index-url STORE/7-linux/python/GROUP/merged/simple/ --find-links STORE/7-linux/pytorch/GROUP/index.html" in told
+    assert "[P053]" in told and "--index-url STORE/7-linux/merged/GROUP/simple/" in told
     assert not (store / "7-linux/merged/simple/rocm/index.html").exists() and (store / "7-linux/merged/simple/rocm-kernels-one/index.html").exists()
 
 
-@pytest.mark.parametrize("name", ["pip-oldest", "pip-newest", "uv"])
-def test_all_of_one_group_can_be_installed(two_groups, tmp_path, name):
+GROUP_INDEXES = {
+    "of the group": ["--index-url", "merged/two/{tree}/"],
+    "of its ROCm, and a page of links": ["--index-url", "python/two/merged/simple/", "--find-links", "pytorch/two/index.html"],
+}
+
+
+@pytest.mark.parametrize("where", list(GROUP_INDEXES))
+@pytest.mark.parametrize(("name", "tree"), [("pip-oldest", "simple"), ("pip-newest", "simple-json"), ("uv", "simple"), ("uv", "simple-json")])
+def test_all_of_one_group_can_be_installed(two_groups, tmp_path, name, tree, where):
     tool = client(name)
     install = ["pip", "install", "--python", tool.bin / "python", "--no-cache", "--prerelease", "allow"] if name == "uv" else ["install", "--no-cache-dir", "--pre"]
     with static_server.serve(two_groups[0]) as (url, _):
-        where = ["--index-url", f"{url}/7-linux/python/two/merged/simple/", "--find-links", f"{url}/7-linux/pytorch/two/index.html"]
-        ended = tool.run(*install, *where, "--target", tmp_path / "t", "demo-torch", environment=ONLY_THE_STORE)
+        words = [word if word.startswith("--") else f"{url}/7-linux/{word.format(tree=tree)}" for word in GROUP_INDEXES[where]]
+        ended = tool.run(*install, *words, "--target", tmp_path / "t", "demo-torch", environment=ONLY_THE_STORE)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "t").glob("*.dist-info")}
     assert installed == {"demo_torch-2.9", "rocm-7.2.0", "rocm_kernels_two-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"}
+
+
+def test_the_index_of_a_group_is_sound_and_comes_back(two_groups, tmp_path):
+    store, _ = two_groups
+    page = store / "7-linux/merged/one/simple/demo-torch/index.html"
+    whole = page.read_bytes()
+    page.unlink()
+    with static_server.serve(store) as (url, _):
+        assert quarry("index", "check", f"{url}/7-linux/merged/one/").code == 1
+        good("index", "repair", "run:7-linux@one", "--store", f"file:{store}")
+        good("index", "check", f"{url}/7-linux/merged/one/")
+    assert page.read_bytes() == whole
 
 
 def test_an_environment_of_one_group(two_groups, tmp_path):

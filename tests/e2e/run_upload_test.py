@@ -244,6 +244,22 @@ def test_post_build_upload(build, tmp_path, era, page):
     assert not (build / "logs/index.html").exists(), "the build's directory is left as it is"
 
 
+def test_archives_beside_the_directories_that_they_were_made_from(build, archives, tmp_path):
+    """TheRock's cmake leaves both below `artifacts/`: the archives go up. Two archives of one artifact are an error."""
+    made = small_artifacts.make(tmp_path / "made")
+    for directory in made.iterdir():
+        shutil.copytree(directory, build / "artifacts" / directory.name, symlinks=True)
+    store = tmp_path / "store"
+    done = compat(build, store, "--run-id", "42", "--upload", "--era", "feb")
+    assert done.code == 0, done.err
+    assert {name for name in names(store) if "/" not in name and ".tar." in name} == {file.name for file in archives.iterdir()}
+    good("artifact", "fetch", "--from", "run:42", "--store", f"file:{store}", "--output-dir", tmp_path / "out")
+    twin = build / f"artifacts/blas_lib_{FAMILY}.tar.xz"
+    shutil.copy(build / f"artifacts/blas_lib_{FAMILY}.tar.zst", twin)
+    assert f"blas_lib_{FAMILY}.tar.xz and blas_lib_{FAMILY}.tar.zst are the same artifact" in refused("A006", 6, "run", "upload", build, *RUN, "--store", f"file:{tmp_path / 'other'}").err
+    assert not (tmp_path / "other").exists() or not names(tmp_path / "other")
+
+
 def test_post_build_upload_into_a_directory(build, tmp_path):
     """August's way to try it without a bucket."""
     words = ("compat", "post_build_upload", "--build-dir", build, "--artifact-group", FAMILY, "--run-id", "42", "--upload", "--output-dir", tmp_path / "out")

@@ -263,9 +263,17 @@ Command report_command() {
 Result<buildlog::Input> one_log(const std::string& named, Findings& findings) {
   TRY(auto logs, buildlog::find_inputs(named, findings));
   if (logs.size() == 1) return std::move(logs.front());
+  std::vector<std::string> names;
+  for (const auto& log : logs) names.push_back(log.variant);
+  bool one_text = logs[0].name == logs[1].name; // of several jobs, as `gh run view --log` prints it
+  bool zipped = logs[0].name.find('!') != std::string::npos;
+  auto hint = one_text
+                  ? "save the log of one job: `gh run view --log --job ID > job.log` (`gh run view RUN` lists the ids)"
+              : zipped ? "unpack the zip and name the log of one job"
+                       : "name the log of one job";
   return fail(ErrorKind::invalid_argument, "X502",
-              fmt::format("{} holds {} logs; one is compared with one", named, logs.size()),
-              "unpack it and name the log of one job");
+              fmt::format("{} holds {} logs ({}); one is compared with one", named, logs.size(), text::first(names, 3)),
+              hint);
 }
 
 Result<int> run_log_diff(Context& context, const Arguments& arguments) {

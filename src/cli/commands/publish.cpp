@@ -98,6 +98,7 @@ Json publish_receipt_json(const publish::Plan& plan, const publish::Receipt& rec
   document["index_url"] = url_json(receipt.directory_at.index_url);
   document["merged_index_url"] = url_json(receipt.directory_at.merged_url);
   document["run_merged_index_url"] = url_json(receipt.run_index_url);
+  document["group_merged_index_url"] = url_json(receipt.group_index_url);
   document["notes"] = findings_json(all_notes(plan, receipt));
   document["channel"] = nullptr;
   if (!receipt.channel.empty())
@@ -288,9 +289,11 @@ Command publish_command() {
           "profiles have nothing to do with the compression profiles of `sdk build`.\n\n"
           "Where the store has a base index (`quarry mirror sync`), the pages of both together are written below "
           "`merged/`: one index URL that needs no other, in which each project has one owner. As soon as a run has "
-          "packages in two directories, such as those of ROCm and of PyTorch, `{run}/merged/` shows them all.\n\n"
+          "packages in two directories, such as those of ROCm and of PyTorch, `{run}/merged/` shows them all, and "
+          "in a run of several groups `{run}/merged/{group}/` those of one group.\n\n"
           "In a GitHub job it writes the step outputs `package_find_links_url`, `package_index_url`, "
-          "`package_set` and, with a base index, `package_merged_index_url` and `run_merged_index_url`, and a step "
+          "`package_set` and, with a base index, `package_merged_index_url`, `run_merged_index_url` and "
+          "`group_merged_index_url`, and a step "
           "summary with the line to install.\n\n"
           "A bucket is an index without a web server: each page also has the key that installers ask for, "
           "`…/simple/rocm/`. On a server that keeps no such keys (MinIO) the line to install says `--find-links`, "

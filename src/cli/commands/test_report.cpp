@@ -121,9 +121,10 @@ Command test_report_command() {
           "Prints for each variant how many tests were run, passed, failed and skipped; the tests that failed; those "
           "that passed and failed in one variant; those that are skipped in all variants and in some; the slowest. "
           "A variant is called like its file, or as `LABEL=FILE` says; reports with one label are repetitions of "
-          "one variant.",
+          "one variant. `-` is standard input, and holds one report.",
       .operands = {{.name = "JUNIT",
-                    .help = "a JUnit report or a directory of them; LABEL=FILE names the variant",
+                    .help =
+                        "a JUnit report, a directory of them, or - for standard input; LABEL=FILE names the variant",
                     .repeats = true}},
       .flags = {format_flag()},
       .examples = {{"quarry test report py3.12=a.xml py3.13=b.xml --format markdown",

@@ -47,7 +47,7 @@ Result<void> link_archive(const std::string& from, const std::string& to, const 
 Result<std::size_t> pack_into(Context& context, const Arguments& arguments, const std::string& directory) {
   TRY(auto names, produced_of(arguments));
   auto artifacts = path::join(arguments.get("--build-dir"), "artifacts");
-  TRY(auto source, artifact::source_of_path(artifacts));
+  TRY(auto source, artifact::source_of_path(artifacts, artifact::Twins::archive_made));
   std::erase_if(source.items, [&](const auto& item) { return item.name.whole_sdk() || !is_made_here(names, item); });
   std::size_t count = source.items.size();
   for (const auto& item : source.items)

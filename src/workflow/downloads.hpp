@@ -1,0 +1,29 @@
+#pragma once
+// Private to the room.
+// What a script downloads. Addresses are read where they are written; values of variables are not followed. Pure.
+#include "workflow/programs.hpp"
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::workflow {
+
+struct Download {
+  std::string url;
+  std::string file;        ///< as the script names it; empty where it is not kept
+  std::size_t command = 0; ///< its index in the commands
+  bool runs = false;       ///< an interpreter takes it before anybody can compare it
+  bool piped = false;      ///< an interpreter, tar or pip does: what is used is not a file that can be compared
+  bool verified = false;
+};
+
+/// The commands of a script, and those of `bash -c "…"`, `pwsh -Command "…"` behind the command that starts them. Words
+/// of the latter have the offset of the text that they are in.
+std::vector<ShellCommand> with_inner_commands(const std::vector<ShellCommand>& commands);
+
+/// Files that curl, wget and PowerShell save; what they hand to an interpreter or to tar by a pipe, `<(…)`, `$(…)` or
+/// `iex`; packages that pip and uv install from an address without a digest. Requests that only ask, and those to the
+/// machine itself, are left out.
+std::vector<Download> downloads_of(const std::vector<ShellCommand>& commands);
+
+} // namespace quarry::workflow

@@ -1,0 +1,36 @@
+#pragma once
+// Private to the room.
+// What program a command of a script starts, and what that program reads. For POSIX shells and PowerShell. Pure.
+#include "workflow/shell.hpp"
+#include <string>
+#include <string_view>
+
+namespace quarry::workflow {
+
+/// The index of the word that names the program: behind `if`, `!`, `sudo -E`, `NAME=value`, `$x =` and the like.
+/// The number of words if there is none, as in an assignment.
+std::size_t program_at(const ShellCommand& command);
+
+/// The program without directories and `.exe`, in lower case; empty if there is none.
+std::string program_of(const ShellCommand& command);
+
+/// sh, bash, python3, pwsh and other programs that execute a text which they read.
+bool is_interpreter(std::string_view program);
+
+/// `-c`, `-ec`, `-Command`, `/c`: the next word is a program's text.
+bool is_command_option(std::string_view word);
+
+/// Whether the command executes what it reads from a pipe: `bash`, `sh -s -- --yes`, `iex`. `python3 -c "import json"`
+/// and `bash run.sh` read it as data.
+bool executes_input(const ShellCommand& command);
+
+/// Whether the program passes on what it reads, changed or not: cut, sed, tee.
+bool is_filter(std::string_view program);
+
+/// All words with a blank behind each.
+std::string words_of(const ShellCommand& command);
+
+/// Whether a word is a redirection to a file, and to which: `> f`, `>>f`, `-o` is not one. Empty: it is not.
+std::string redirected_to(const ShellCommand& command, std::size_t word);
+
+} // namespace quarry::workflow
