@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/records.hpp"
-#include "cli/sizes.hpp"
+#include "cli/wheel_operands.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -41,17 +41,18 @@ Result<Tables> load_tables(const Context& context) {
 }
 
 Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Tables& tables,
-                                                   const std::vector<std::string>& paths) {
+                                                   const std::vector<FileOperand>& operands) {
   inspect::LookOptions options{context.jobs, temporary_of(context), inspect::private_symbols(tables.platforms())};
-  auto progress = context.out.progress("looking", bytes_of_files(paths));
+  auto progress = context.out.progress("looking", bytes_of_wheels(operands));
   std::uint64_t done = 0;
   std::vector<InspectedWheel> wheels;
-  for (const auto& path : paths) {
+  for (const auto& operand : operands) {
     TRY_DO(sys::check_interrupted());
-    TRY(auto contents, inspect::look_into_wheel(path, options));
+    TRY(auto bytes, bytes_of_wheel(context, operand, [&](std::uint64_t fetched) { progress->update(done + fetched); }));
+    TRY(auto contents, inspect::look_into_wheel(bytes, operand.place, options));
     auto verdict = inspect::platform_verdict(contents, tables.platforms());
     wheels.push_back({std::move(contents), std::move(verdict)});
-    progress->update(done += bytes_of_files({path}));
+    progress->update(done += bytes.size());
   }
   progress->finish();
   return wheels;

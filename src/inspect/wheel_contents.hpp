@@ -45,5 +45,8 @@ struct LookOptions {
 /// wheel::verify does. Costs what wheel::verify costs and up to 100 MiB for each worker; a library whose tables are
 /// scattered is inflated a second time into a file without a name.
 Result<WheelContents> look_into_wheel(const std::string& path, const LookOptions& options);
+/// The same for a wheel whose bytes are anywhere; `path` is what messages call it and ends in the file name. All bytes
+/// are read, some twice and at several places at once: fetch those of a server first.
+Result<WheelContents> look_into_wheel(const content::Rope& bytes, const std::string& path, const LookOptions& options);
 
 } // namespace quarry::inspect

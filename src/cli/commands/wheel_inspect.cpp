@@ -154,7 +154,8 @@ Json as_json(const InspectedWheel& wheel) {
 
 Result<int> run_inspect(Context& context, const Arguments& arguments) {
   TRY(auto tables, load_tables(context));
-  TRY(auto wheels, inspect_wheels(context, tables, {arguments.operands.at(0)}));
+  TRY(auto operand, file_operand(context, arguments.operands.at(0)));
+  TRY(auto wheels, inspect_wheels(context, tables, {std::move(operand)}));
   const auto& wheel = wheels.front();
   auto look = context.out.data_look();
   context.out.findings(wheel.contents.report.findings);
@@ -165,24 +166,29 @@ Result<int> run_inspect(Context& context, const Arguments& arguments) {
 } // namespace
 
 Command wheel_inspect_command() {
-  return {.path = {"wheel", "inspect"},
-          .summary = "what a wheel holds: tag, libraries, run paths, GPU targets",
-          .description =
-              "Shows facts; `quarry wheel check` says what is wrong with them. The platform line names the oldest "
-              "manylinux or musllinux tag that the files keep and what decides it; libraries of this machine count for "
-              "nothing. "
-              "The tables list the largest libraries and programs, and the bytes of device code by library and "
-              "target.",
-          .operands = {{.name = "FILE", .help = "the wheel"}},
-          .flags = {},
-          .examples = {{"quarry wheel inspect numpy-2.3.0-….whl", "facts for people"},
-                       {"quarry wheel inspect --json x.whl | jq .policy.tag", "the platform tag that holds"}},
-          .exit_codes = {{1, "the wheel has findings of `quarry wheel verify`"},
-                         {2, "the file is not a wheel"},
-                         {3, "the file does not exist"},
-                         {6, "its container or RECORD is broken"}},
-          .schema = "quarry.wheel-inspect/1",
-          .run = run_inspect};
+  return {
+      .path = {"wheel", "inspect"},
+      .summary = "what a wheel holds: tag, libraries, run paths, GPU targets",
+      .description =
+          "Shows facts; `quarry wheel check` says what is wrong with them. The platform line names the oldest "
+          "manylinux or musllinux tag that the files keep and what decides it; libraries of this machine count for "
+          "nothing. "
+          "The tables list the largest libraries and programs, and the bytes of device code by library and "
+          "target.\n\n"
+          "A wheel in a bucket or on a web server is fetched into a file without a name in TMPDIR first: its RECORD "
+          "is about all bytes. `quarry wheel metadata` and `quarry gpu list` fetch only what they need.",
+      .operands = {{.name = "WHEEL", .help = k_wheel_help}},
+      .flags = {},
+      .examples = {{"quarry wheel inspect numpy-2.3.0-….whl", "facts for people"},
+                   {"quarry wheel inspect s3://bucket/v2/torch-2.9.0-cp312-cp312-linux_x86_64.whl",
+                    "the same of a wheel in a bucket"},
+                   {"quarry wheel inspect --json x.whl | jq .policy.tag", "the platform tag that holds"}},
+      .exit_codes = {{1, "the wheel has findings of `quarry wheel verify`"},
+                     {2, "the file is not a wheel"},
+                     {3, "the wheel does not exist"},
+                     {6, "its container or RECORD is broken, or it changed while it was read"}},
+      .schema = "quarry.wheel-inspect/1",
+      .run = run_inspect};
 }
 
 } // namespace quarry::cli
