@@ -89,11 +89,12 @@ Result<inspect::Asked> family_of_plan(const Context& context, const Arguments& a
 Result<Findings> findings_inside(Context& context, const Arguments& arguments, const publish::Plan& plan) {
   TRY(auto asked, family_of_plan(context, arguments));
   TRY(auto windows, load_windows_paths(context));
+  TRY(auto values, load_metadata_values(context));
   TRY(auto tables, load_tables(context));
   std::vector<FileOperand> operands;
   for (auto& path : wheels_of_plan(plan)) operands.push_back({std::move(path), {}});
   TRY(auto wheels, inspect_wheels(context, tables, operands));
-  return findings_of_wheels(wheels, tables, {std::move(asked), windows, {}});
+  return findings_of_wheels(wheels, tables, {std::move(asked), windows, std::move(values), {}});
 }
 
 Unexpected refused(const RuleReport& report, const std::string& profile) {

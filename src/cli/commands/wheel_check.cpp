@@ -87,12 +87,13 @@ Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings
 Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto asked, asked_of(context, arguments));
   TRY(auto windows, windows_paths_of(context, arguments));
+  TRY(auto values, load_metadata_values(context));
   TRY(auto inputs, rule_inputs_of(context, arguments, "quarry.wheel-check/1"));
   TRY(auto tables, load_tables(context));
   TRY(auto refusals, inspect::parse_refusals({context.resources.read(k_refusals).value_or(""), k_refusals}));
   TRY(auto operands, wheels_of(context, arguments.operands));
   TRY(auto wheels, inspect_wheels(context, tables, operands));
-  auto found = findings_of_wheels(wheels, tables, {asked, windows, arguments.list("--allow-library")});
+  auto found = findings_of_wheels(wheels, tables, {asked, windows, values, arguments.list("--allow-library")});
   auto looks_for = [&](const std::string& code) {
     bool about_family = code == "G103" || code == "G104";
     return !is_rule_of_sets(code) && (!about_family || !asked.targets.empty());
