@@ -6,7 +6,9 @@
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace quarry::cli {
 
@@ -29,6 +31,28 @@ Json demands_json(const std::vector<inspect::Demand>& demands) {
     if (!one.library.empty()) out.back()["library"] = one.library;
   }
   return out;
+}
+/// Places begin with the wheel's name. Those of wheels that share one begin with the path.
+void tell_apart(std::vector<InspectedWheel>& wheels) {
+  std::map<std::string, int> names;
+  for (const auto& wheel : wheels) ++names[wheel.contents.file];
+  for (auto& wheel : wheels) {
+    auto& contents = wheel.contents;
+    if (names[contents.file] < 2) continue;
+    auto name = std::exchange(contents.file, contents.path);
+    auto rename = [&](std::string& place) {
+      if (place.starts_with(name)) place.replace(0, name.size(), contents.path);
+    };
+    auto rename_all = [&](Findings& findings) {
+      for (auto& finding : findings) rename(finding.place);
+    };
+    rename_all(contents.report.findings);
+    for (auto& file : contents.files) {
+      rename(file.device.path);
+      rename_all(file.findings);
+      rename_all(file.device.contents.findings);
+    }
+  }
 }
 } // namespace
 
@@ -55,6 +79,7 @@ Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Table
     progress->update(done += bytes.size());
   }
   progress->finish();
+  tell_apart(wheels);
   return wheels;
 }
 

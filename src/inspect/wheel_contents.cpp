@@ -66,6 +66,10 @@ Result<void> look(const content::Rope& rope, const LookOptions& options, Machine
   TRY(bool is_pe, pe::has_magic(rope));
   if (is_pe) TRY_DO(look_at_pe(rope, file));
   TRY(file.device.contents, gpu::read_contents(rope, file.device.path));
+  // A file that cannot be read as ELF is one defect, whoever looked into it first.
+  std::erase_if(file.device.contents.findings, [&](const Finding& about_code) {
+    return std::ranges::find(file.findings, about_code.message, &Finding::message) != file.findings.end();
+  });
   return {};
 }
 

@@ -26,7 +26,7 @@ struct MachineFile {
 };
 
 struct WheelContents {
-  std::string path, file;          ///< `file` is the base name
+  std::string path, file;          ///< `file` is the base name, with which places of findings begin
   wheel::VerifyReport report;      ///< of wheel::verify; `files` is incomplete if it has errors
   std::vector<MachineFile> files;  ///< sorted by `member`
   std::set<std::string> installed; ///< where all its files are installed
