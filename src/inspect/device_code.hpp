@@ -45,8 +45,8 @@ struct DeviceOperand {
 /// files; a deflated member is inflated once, and what read_contents() needs is kept meanwhile. If more is needed than
 /// fits into 80 MiB, the member is inflated again into a file without a name below `spool_directory`.
 ///
-/// A far file is read by one thread, a wheel from its first member to its last, and none of its bytes is fetched twice:
-/// they are kept in a file without a name. Errors of the network come through: K022 for an object that was replaced.
+/// A far file is read by one thread, a wheel from its first member to its last; what was read is kept in a file without
+/// a name, and not asked for again. Errors of the network come through: K022 for an object that was replaced.
 Result<DeviceCode> list_device_code(const std::vector<DeviceOperand>& operands, const DeviceOptions& options);
 
 } // namespace quarry::inspect

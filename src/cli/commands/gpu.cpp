@@ -186,7 +186,7 @@ Command list_command() {
           "headers and tables are read, so that a library of 1.3 GB takes milliseconds; a compressed member of a wheel "
           "is inflated once. Bytes are those of the decompressed code.\n\n"
           "A file in a bucket or on a web server is read in ranges: headers, tables, and those compressed members that "
-          "may hold code; no byte is fetched twice.\n\n"
+          "may hold code.\n\n"
           "The header of each code object is compared with the label of its container and with the target in the "
           "file's path, as Tensile, MIOpen, AOTriton and Composable Kernel write it.\n\n"
           "With --amdgpu-family the code is judged against the targets of the family: *missing* (no code for a target; "
