@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import pty
@@ -10,10 +9,8 @@ import re
 import select
 import shutil
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 from pathlib import Path
 
@@ -22,6 +19,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from support import distributions  # noqa: E402
 from support.quarry import PROGRAM, ROOT, clean_environment, good, quarry, refused  # noqa: E402
+from support.terminal import on_a_terminal  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -255,27 +253,6 @@ def test_a_reader_that_has_enough_is_fine():
     done = subprocess.run(f"{PROGRAM} explain --list | head -n 1; exit ${{PIPESTATUS[0]}}", shell=True, executable="/bin/bash",
                           capture_output=True, text=True, env=clean_environment())  # fmt: skip
     assert done.returncode == 0 and not done.stderr
-
-
-def on_a_terminal(*arguments: str | Path, columns: int = 80) -> tuple[int, str]:
-    pid, terminal = pty.fork()
-    if pid == 0:
-        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
-        os.environ.update(TERM="xterm")
-        os.environ.pop("NO_COLOR", None)
-        os.execv(PROGRAM, [str(PROGRAM), *map(str, arguments)])
-    screen = b""
-    while True:
-        ready, _, _ = select.select([terminal], [], [], 120)
-        assert ready, "nothing was printed for two minutes"
-        try:
-            block = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not block:
-            break
-        screen += block
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), screen.decode()
 
 
 def test_a_terminal_gets_a_bar_and_keeps_nothing_of_it(large_artifact: Path, tmp_path: Path):

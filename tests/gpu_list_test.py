@@ -13,7 +13,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from support import debian_rocm  # noqa: E402
+from support.native_wheels import wheel as native_wheel  # noqa: E402
 from support.quarry import good, quarry, refused  # noqa: E402
+from support.terminal import on_a_terminal  # noqa: E402
 
 KERNEL = "__attribute__((amdgpu_kernel)) void kernel(int *p) { *p = 1; }\n"
 BUNDLER = "clang-offload-bundler-19"
@@ -232,3 +234,17 @@ def test_libraries_of_debian(name, bundles, tmp_path):
     assert document["findings"] == []
     extra = quarry("gpu", "list", "--json", found, "--amdgpu-family", "gfx1030")
     assert extra.code == 0 and codes(extra.json) == ["G104"] and len(extra.json["verdicts"]) == 6
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_tables_of_a_wheel_with_many_targets_fit_the_terminal(bundle, tmp_path, columns):
+    targets = ["gfx906", "gfx908", "gfx90a", "gfx942", "gfx1010", "gfx1030", "gfx1100", "gfx1101", "gfx1102", "gfx1200", "gfx1201"]
+    name = "many/a_library_with_a_long_name/libmany.so"
+    made = native_wheel(tmp_path, "many", {name: library(tmp_path / "l.so", bundle(*targets)).read_bytes(), "many/k.hsaco": bundle("gfx942").read_bytes()})
+    code, screen = on_a_terminal("wheel", "inspect", "--color", "never", made, columns=columns)
+    tables = screen.replace("\r", "").split("\n\n")[1:]
+    assert code == 0 and all(len(line) <= columns for table in tables for line in table.splitlines()), screen
+    headers = [line.split()[2:] for line in screen.splitlines() if line.startswith("device code")]
+    assert [target for header in headers for target in header] == targets and len(headers) > 1
+    assert len([line for line in good("wheel", "inspect", made).out.splitlines() if line.startswith("device code")]) == 1
+    assert screen.count("k.hsaco") == 1  # where it has code

@@ -160,3 +160,26 @@ def test_the_documents_are_described(tmp_path):
 def test_wrong_input(tmp_path):
     refused("W022", 2, "wheel", "check", __file__)
     refused("W022", 3, "wheel", "check", tmp_path)
+
+
+def test_wheels_of_one_name_are_told_apart(tmp_path):
+    files = {"x/l.so": library(tmp_path / "l", "l.so", "-Wl,-rpath,/opt/rocm/lib")}
+    (tmp_path / "b").mkdir()
+    one, two = wheel(tmp_path, "x", files), wheel(tmp_path / "b", "x", {**files, "x/more": b"more"})
+    found = quarry("wheel", "check", "--json", one, two).json["findings"]
+    places = {code: {each["place"] for each in found if each["code"] == code} for code in ("Q104", "Q241")}
+    assert places["Q104"] == {str(one), str(two)} and places["Q241"] == {str(two)}
+    assert {each["place"] for each in quarry("wheel", "check", "--json", one).json["findings"] if each["code"] == "Q104"} == {one.name}
+
+
+def test_a_damaged_library_is_one_finding(tmp_path):
+    data = library(tmp_path / "l", "l.so", "-Wl,-z,relro")
+    done = quarry("wheel", "check", "--json", wheel(tmp_path, "x", {"x/l.so": data[: len(data) // 2]}))
+    assert [each["code"] for each in done.json["findings"] if each["severity"] == "error"] == ["E001"]
+
+
+def test_other_tags_in_wheel_are_said_from_the_side_that_has_them(tmp_path):
+    made = wheel(tmp_path, "x", {"x/a.py": b"a = 1\n"}, "py3-none-any", "true")
+    more = made.rename(tmp_path / "x-1.0-py2.py3-none-any.whl")
+    (found,) = [each for each in quarry("wheel", "check", "--json", more).json["findings"] if each["code"] == "W012"]
+    assert found["message"] == "the file name has tags that WHEEL lacks: py2-none-any"

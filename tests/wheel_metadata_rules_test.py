@@ -174,6 +174,8 @@ DEFECTS = {
     "licence file as a pattern": Defect("Q205", licensed(["License-File: LICEN*"])),
     "licence file with a backslash": Defect("Q205", licensed(["License-File: a\\LICENSE"])),
     "licence in words": Defect("Q206", licensed(["License-Expression: MIT and also Apache"])),
+    "licence that SPDX does not list": Defect("Q206", licensed(["License-Expression: MIT OR Apache"])),
+    "exception in place of a licence": Defect("Q206", licensed(["License-Expression: LLVM-exception"])),
     "licence and expression": Defect("Q207", licensed(["License-Expression: MIT", "License: MIT"])),
     "classifier and expression": Defect("Q207", licensed(["License-Expression: MIT", "Classifier: License :: OSI Approved :: MIT License"])),
     "extra that is not declared": Defect("Q208", Draft(metadata=["Provides-Extra: y", "Requires-Dist: bar; 'x' == extra and python_version > '3'"]), resolve=True),
@@ -185,6 +187,8 @@ DEFECTS = {
     "description without type": Defect("Q210", Draft(body="# Title")),
     "requirement by URL": Defect("Q211", Draft(metadata=["Requires-Dist: bar @ https://example.com/bar-1.0-py3-none-any.whl"])),
     "local version": Defect("Q212", Draft(version="1.0+local")),
+    "unknown classifier": Defect("Q213", Draft(metadata=["Classifier: Programming Language :: Pithon"])),
+    "deprecated classifier": Defect("Q213", Draft(metadata=["Classifier: Natural Language :: Ukranian"])),
     "long Summary": Defect("Q213", Draft(metadata=["Summary: " + 513 * "\u00e9"])),
     "Project-URL without label": Defect("Q213", Draft(metadata=["Project-URL: https://example.com"])),
     "Project-URL with a long label": Defect("Q213", Draft(metadata=[f"Project-URL: {33 * 'x'}, https://example.com"])),
@@ -206,14 +210,14 @@ DEFECTS = {
 
 # What `packaging.metadata` refuses, and of these codes what PyPI alone refuses.
 OF_PACKAGING = {"M005", "M006", "M010", "M011", "Q201", "Q202", "Q203", "Q205", "Q206", "Q210", "Q213"}
-ONLY_PYPI = {"long Summary", "Project-URL without label", "Project-URL with a long label"}
+ONLY_PYPI = {"unknown classifier", "deprecated classifier", "long Summary", "Project-URL without label", "Project-URL with a long label"}
 
 SOUND = {
     "everything of 2.5": Draft(
         metadata_version="2.5",
         metadata=[
             "Summary: " + 512 * "\u00e9", "License-Expression: MIT OR (Apache-2.0 WITH LLVM-exception)", "License-File: LICENSE", "License-File: third/NOTICE",
-            "Classifier: Programming Language :: C++", "Project-URL: Source, https://example.com/a,b", "Requires-Python: >=3.9", "Provides-Extra: device-gfx942",
+            "Classifier: Programming Language :: C++", "Classifier: Private :: Do Not Upload", "Project-URL: Source, https://example.com/a,b", "Requires-Python: >=3.9", "Provides-Extra: device-gfx942",
             "Requires-Dist: bar>=1,<2; extra == 'device_gfx942' and python_version >= '3.9'", "Requires-Dist: baz; 'linux' in sys_platform or extra != \"device-gfx942\"",
             "Description-Content-Type: text/markdown; charset=\"utf-8\"; variant=GFM", "Dynamic: Requires-Dist", "Import-Name: foo", "Import-Namespace: rocm",
         ],

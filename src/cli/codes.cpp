@@ -61,6 +61,12 @@ Result<std::map<std::string, Explanation>> load_codes_of(const Resources& resour
   return codes;
 }
 
+std::function<bool(const std::string&)> fits_code_of(const std::map<std::string, Explanation>& codes) {
+  return [&codes](const std::string& glob) {
+    return std::ranges::any_of(codes, [&](const auto& each) { return text::glob_match(glob, each.first); });
+  };
+}
+
 Result<Explanation> find_code(const std::map<std::string, Explanation>& codes, std::string_view asked) {
   auto code = clean(asked);
   if (auto found = codes.find(code); found != codes.end()) return found->second;

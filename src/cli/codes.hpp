@@ -3,6 +3,7 @@
 // C031 (no such code).
 #include "base/resources.hpp"
 #include "base/result.hpp"
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ Result<std::map<std::string, Explanation>> load_codes_of(const Resources& resour
 
 /// Case does not matter, `error[A012]` is A012. not_found C031 with near codes in the hint.
 Result<Explanation> find_code(const std::map<std::string, Explanation>& codes, std::string_view asked);
+
+/// Whether a glob ("Q4*") fits one of the codes, which must outlive what is returned.
+std::function<bool(const std::string&)> fits_code_of(const std::map<std::string, Explanation>& codes);
 
 /// Codes of the same room that stand beside it, at most six.
 std::vector<std::string> neighbours(const std::map<std::string, Explanation>& codes, const Explanation& of);

@@ -21,7 +21,8 @@ Value value_of_flag(const Flag& flag) {
   static const std::map<std::string, Value, std::less<>> k_by_name = {
       {"--policy", Value::policy}, {"--recipe", Value::recipe}, {"--channel", Value::channel},
       {"--to", Value::channel},    {"--from", Value::locator},  {"--store", Value::file}};
-  static const std::set<std::string, std::less<>> k_files = {"DIR", "FILE", "OUT", "PATH", "LOCATOR", "OUTPUT"};
+  static const std::set<std::string, std::less<>> k_files = {"DIR",     "FILE",   "OUT",  "PATH",
+                                                             "LOCATOR", "OUTPUT", "WHEEL"};
   if (auto known = k_by_name.find(flag.name); known != k_by_name.end()) return known->second;
   return k_files.contains(flag.value) ? Value::file : Value::other;
 }

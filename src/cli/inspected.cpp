@@ -2,11 +2,13 @@
 
 #include "base/text.hpp"
 #include "cli/records.hpp"
-#include "cli/sizes.hpp"
+#include "cli/wheel_operands.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace quarry::cli {
 
@@ -30,6 +32,28 @@ Json demands_json(const std::vector<inspect::Demand>& demands) {
   }
   return out;
 }
+/// Places begin with the wheel's name. Those of wheels that share one begin with the path.
+void tell_apart(std::vector<InspectedWheel>& wheels) {
+  std::map<std::string, int> names;
+  for (const auto& wheel : wheels) ++names[wheel.contents.file];
+  for (auto& wheel : wheels) {
+    auto& contents = wheel.contents;
+    if (names[contents.file] < 2) continue;
+    auto name = std::exchange(contents.file, contents.path);
+    auto rename = [&](std::string& place) {
+      if (place.starts_with(name)) place.replace(0, name.size(), contents.path);
+    };
+    auto rename_all = [&](Findings& findings) {
+      for (auto& finding : findings) rename(finding.place);
+    };
+    rename_all(contents.report.findings);
+    for (auto& file : contents.files) {
+      rename(file.device.path);
+      rename_all(file.findings);
+      rename_all(file.device.contents.findings);
+    }
+  }
+}
 } // namespace
 
 Result<Tables> load_tables(const Context& context) {
@@ -41,19 +65,21 @@ Result<Tables> load_tables(const Context& context) {
 }
 
 Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Tables& tables,
-                                                   const std::vector<std::string>& paths) {
+                                                   const std::vector<FileOperand>& operands) {
   inspect::LookOptions options{context.jobs, temporary_of(context), inspect::private_symbols(tables.platforms())};
-  auto progress = context.out.progress("looking", bytes_of_files(paths));
+  auto progress = context.out.progress("looking", bytes_of_wheels(operands));
   std::uint64_t done = 0;
   std::vector<InspectedWheel> wheels;
-  for (const auto& path : paths) {
+  for (const auto& operand : operands) {
     TRY_DO(sys::check_interrupted());
-    TRY(auto contents, inspect::look_into_wheel(path, options));
+    TRY(auto bytes, bytes_of_wheel(context, operand, [&](std::uint64_t fetched) { progress->update(done + fetched); }));
+    TRY(auto contents, inspect::look_into_wheel(bytes, operand.place, options));
     auto verdict = inspect::platform_verdict(contents, tables.platforms());
     wheels.push_back({std::move(contents), std::move(verdict)});
-    progress->update(done += bytes_of_files({path}));
+    progress->update(done += bytes.size());
   }
   progress->finish();
+  tell_apart(wheels);
   return wheels;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Wheels that were looked into, with the tables that they are judged by.
 #include "cli/command.hpp"
+#include "cli/far_file.hpp"
 #include "inspect/machine_rules.hpp"
 #include "inspect/platform_verdict.hpp"
 #include "inspect/wheel_contents.hpp"
@@ -21,9 +22,10 @@ struct InspectedWheel {
   inspect::WheelContents contents;
   inspect::PlatformVerdict verdict;
 };
-/// Looks into each wheel, with progress. Fails for the first one that cannot be read.
+/// Looks into each wheel, with progress. Fails for the first one that cannot be read. Far wheels are fetched whole, one
+/// after the other: RECORD is about all bytes.
 Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Tables& tables,
-                                                   const std::vector<std::string>& paths);
+                                                   const std::vector<FileOperand>& operands);
 
 /// Their device code, as `quarry gpu list` would list it.
 inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels);

@@ -37,6 +37,12 @@ std::vector<std::string> wheels_of_plan(const publish::Plan& plan) {
   return paths;
 }
 
+Result<std::vector<inspect::DeviceOperand>> device_operands_of(const publish::Plan& plan) {
+  std::vector<inspect::DeviceOperand> operands;
+  for (auto& path : wheels_of_plan(plan)) operands.push_back({std::move(path)});
+  return operands;
+}
+
 Result<Findings> findings_of_packages(const Context& context, const Arguments& arguments, const publish::Plan& plan,
                                       const inspect::RuleProfile& profile) {
   TRY(auto packages, packages_of_plan(plan));
@@ -64,7 +70,7 @@ Result<Findings> findings_of_packages(const Context& context, const Arguments& a
     findings = findings_of_set(context, packages, rules);
   }
   if (!findings) return findings;
-  TRY(auto targets, findings_of_claimed_targets(context, rules, wheels_of_plan(plan)));
+  TRY(auto targets, findings_of_claimed_targets(context, rules, [&] { return device_operands_of(plan); }));
   std::ranges::move(targets, std::back_inserter(*findings));
   std::ranges::move(notes, std::back_inserter(*findings));
   return findings;
@@ -83,9 +89,12 @@ Result<inspect::Asked> family_of_plan(const Context& context, const Arguments& a
 Result<Findings> findings_inside(Context& context, const Arguments& arguments, const publish::Plan& plan) {
   TRY(auto asked, family_of_plan(context, arguments));
   TRY(auto windows, load_windows_paths(context));
+  TRY(auto values, load_metadata_values(context));
   TRY(auto tables, load_tables(context));
-  TRY(auto wheels, inspect_wheels(context, tables, wheels_of_plan(plan)));
-  return findings_of_wheels(wheels, tables, {std::move(asked), windows, {}});
+  std::vector<FileOperand> operands;
+  for (auto& path : wheels_of_plan(plan)) operands.push_back({std::move(path), {}});
+  TRY(auto wheels, inspect_wheels(context, tables, operands));
+  return findings_of_wheels(wheels, tables, {std::move(asked), windows, std::move(values), {}});
 }
 
 Unexpected refused(const RuleReport& report, const std::string& profile) {

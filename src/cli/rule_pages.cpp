@@ -32,10 +32,10 @@ std::string severity_in(const inspect::RuleProfile& profile, const std::string& 
   return "as found";
 }
 
-Result<std::vector<inspect::RuleProfile>> profiles_of(const Resources& resources) {
+Result<std::vector<inspect::RuleProfile>> profiles_of(const Resources& resources, const inspect::FitsCode& fits) {
   std::vector<inspect::RuleProfile> profiles;
   for (const auto& name : resources.list("data/profiles/")) {
-    TRY(auto profile, inspect::parse_rule_profile({resources.read(name).value_or(""), name}));
+    TRY(auto profile, inspect::parse_rule_profile({resources.read(name).value_or(""), name}, fits));
     profiles.push_back(std::move(profile));
   }
   return profiles;
@@ -54,7 +54,7 @@ std::string page_of(const RuleRoom& room, const std::map<std::string, Explanatio
 
 Result<std::map<std::string, std::string>> rule_pages(const Resources& resources) {
   TRY(auto codes, load_codes(resources));
-  TRY(auto profiles, profiles_of(resources));
+  TRY(auto profiles, profiles_of(resources, fits_code_of(codes)));
   std::map<std::string, std::string> pages;
   auto index = fmt::format("# Rules for packages\n\n{} `quarry explain CODE` says the same.\n\n", k_made);
   index +=

@@ -107,16 +107,18 @@ std::vector<Flag> rule_report_flags() {
 }
 
 Result<inspect::RuleProfile> rule_profile_of(const Context& context, const Arguments& arguments) {
+  TRY(auto codes, load_codes(context.resources));
+  auto fits = fits_code_of(codes);
   auto said = arguments.get("--profile");
   auto name = fmt::format("{}{}.toml", k_profiles, said);
   if (auto text = said.find('/') == said.npos ? context.resources.read(name) : std::nullopt)
-    return inspect::parse_rule_profile({*text, name});
+    return inspect::parse_rule_profile({*text, name}, fits);
   auto text = sys::read_file(said, k_rule_file_bytes_max);
   if (!text && text.error().kind == ErrorKind::not_found)
     return fail(ErrorKind::not_found, "Q013", fmt::format("{} is neither a rule profile nor a file", said),
                 "the profiles are store and release; those of `sdk build --profile` are about compression");
   if (!text) return fail(std::move(text).error().with_context("while reading --profile"));
-  return inspect::parse_rule_profile({*text, said});
+  return inspect::parse_rule_profile({*text, said}, fits);
 }
 
 Result<RuleInputs> rule_inputs_of(const Context& context, const Arguments& arguments, const std::string& schema) {

@@ -35,26 +35,21 @@ Result<SetPackages> packages_of_directory(const std::string& directory) {
     auto path = path::join(found.directory, name);
     TRY(auto package, package_of_file(path), "while reading " + path);
     made.packages.push_back(std::move(package));
-    made.bytes.push_back({{}, path});
-    if (name.ends_with(".whl")) made.paths.push_back(path);
+    made.bytes.push_back({{}, path, nullptr, {}});
   }
   return made;
 }
 
-Result<SetPackages> packages_of_sets(store::ObjectReader& store, const run::Locator& locator) {
-  TRY(auto resolved, publish::resolve(store, locator));
+Result<SetPackages> packages_of_sets(const std::shared_ptr<store::ObjectReader>& store, const run::Locator& locator) {
+  TRY(auto resolved, publish::resolve(*store, locator));
   SetPackages made;
   for (const auto& file : resolved.files) {
-    TRY(auto package, closure::load_package(store, file));
+    TRY(auto package, closure::load_package(*store, file));
     made.packages.push_back(std::move(package));
-    made.bytes.push_back({file.sha256, {}});
-    if (!file.metadata_sha256) continue;
-    if (auto path = publish::path_of_key(store, file.key)) {
-      made.bytes.back().path = *path;
-      made.paths.push_back(std::move(*path));
-    } else {
-      made.all_here = false;
-    }
+    if (auto path = publish::path_of_key(*store, file.key))
+      made.bytes.push_back({file.sha256, std::move(*path), nullptr, {}});
+    else
+      made.bytes.push_back({file.sha256, {}, store, file.key});
   }
   return made;
 }
@@ -91,7 +86,7 @@ Result<SetPackages> packages_of(const Context& context, const std::string& opera
     return fail(ErrorKind::invalid_argument, "Q006", fmt::format("{} needs a store to look in", operand),
                 "add `--store file:PATH` or set QUARRY_STORE");
   TRY(auto store, open_store(context, place));
-  return packages_of_sets(*store, locator);
+  return packages_of_sets(std::move(store), locator);
 }
 
 Result<SetPackages> packages_of_all(const Context& context, const std::vector<std::string>& operands,
@@ -107,13 +102,26 @@ Result<SetPackages> packages_of_all(const Context& context, const std::vector<st
         if (!same) all.findings.push_back(two_files(one.packages[i].file, operand));
         continue;
       }
-      if (one.packages[i].tags && !one.bytes[i].path.empty()) all.paths.push_back(one.bytes[i].path);
       all.packages.push_back(std::move(one.packages[i]));
       all.bytes.push_back(std::move(one.bytes[i]));
     }
-    all.all_here = all.all_here && one.all_here;
   }
   return all;
+}
+
+Result<std::vector<inspect::DeviceOperand>> wheels_of_set(const SetPackages& set) {
+  std::vector<inspect::DeviceOperand> wheels;
+  for (std::size_t i = 0; i < set.packages.size(); ++i) {
+    const auto& bytes = set.bytes[i];
+    if (!set.packages[i].tags) continue;
+    if (!bytes.store) {
+      wheels.push_back({bytes.path});
+      continue;
+    }
+    TRY(auto rope, bytes.store->open(bytes.key), "while reading " + bytes.key);
+    wheels.push_back({bytes.store->url(bytes.key), std::move(rope), true});
+  }
+  return wheels;
 }
 
 Result<std::vector<closure::Package>> packages_of_plan(const publish::Plan& plan) {

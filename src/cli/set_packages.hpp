@@ -4,25 +4,27 @@
 #include "cli/command.hpp"
 #include "closure/package.hpp"
 #include "digest/sha256.hpp"
+#include "inspect/device_code.hpp"
 #include "publish/plan.hpp"
 #include "store/object_store.hpp"
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace quarry::cli {
 
-/// What tells whether two packages of one name are one file.
+/// Where the bytes of a package are, and what tells whether two packages of one name are one file.
 struct PackageBytes {
-  std::optional<Sha256> sha256; ///< of a sealed file
-  std::string path;             ///< of a file on this machine
+  std::optional<Sha256> sha256;               ///< of a sealed file
+  std::string path;                           ///< of a file on this machine
+  std::shared_ptr<store::ObjectReader> store; ///< of another one: where it is, under `key`
+  std::string key;
 };
 
 struct SetPackages {
   std::vector<closure::Package> packages;
   std::vector<PackageBytes> bytes; ///< of each package
-  std::vector<std::string> paths;  ///< of the wheels that are on this machine
-  bool all_here = true;            ///< false: some wheels are in a store far away
   Findings findings;               ///< Q437
 };
 
@@ -36,6 +38,9 @@ Result<SetPackages> packages_of(const Context& context, const std::string& opera
 /// first of these files counts. Files of one name and size are read to compare them.
 Result<SetPackages> packages_of_all(const Context& context, const std::vector<std::string>& operands,
                                     const std::string& place);
+
+/// The wheels, to be looked into. One request for each that is in a store far away; fails as opening its object does.
+Result<std::vector<inspect::DeviceOperand>> wheels_of_set(const SetPackages& set);
 
 /// Those of a directory that was verified for publishing. No I/O.
 Result<std::vector<closure::Package>> packages_of_plan(const publish::Plan& plan);

@@ -4,7 +4,6 @@
 #include "cli/set_packages.hpp"
 #include "closure/closure_rules.hpp"
 #include "closure/coherence.hpp"
-#include "inspect/device_code.hpp"
 #include "sys/file.hpp"
 #include <iterator>
 #include <set>
@@ -71,10 +70,10 @@ Result<void> read_expectations(const Context& context, const Arguments& argument
   return {};
 }
 
-Result<Findings> findings_of_claimed_targets(const Context& context, const SetRules& rules,
-                                             const std::vector<std::string>& wheels) {
+Result<Findings> findings_of_claimed_targets(const Context& context, const SetRules& rules, const Wheels& wheels) {
   if (!rules.claims || rules.claims->targets.empty()) return Findings();
-  TRY(auto code, inspect::list_device_code(wheels, {context.jobs, temporary_of(context)}));
+  TRY(auto operands, wheels());
+  TRY(auto code, inspect::list_device_code(operands, {context.jobs, temporary_of(context)}));
   std::set<std::string> made;
   for (const auto& file : code.files)
     for (const auto& object : file.contents.objects) made.insert(object.target.str());

@@ -5,6 +5,8 @@
 #include "closure/change_rules.hpp"
 #include "closure/claims.hpp"
 #include "closure/package.hpp"
+#include "inspect/device_code.hpp"
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,8 +42,8 @@ std::vector<Flag> expectation_flags();
 /// good set.
 Result<void> read_expectations(const Context& context, const Arguments& arguments, SetRules& rules);
 
-/// Looks for the claimed targets in the device code of the wheels (Q433). Reads nothing if no target is claimed.
-Result<Findings> findings_of_claimed_targets(const Context& context, const SetRules& rules,
-                                             const std::vector<std::string>& wheels);
+/// Looks for the claimed targets in the device code of the wheels (Q433). Asks for no wheel if no target is claimed.
+using Wheels = std::function<Result<std::vector<inspect::DeviceOperand>>()>;
+Result<Findings> findings_of_claimed_targets(const Context& context, const SetRules& rules, const Wheels& wheels);
 
 } // namespace quarry::cli

@@ -4,6 +4,7 @@
 #include "inspect/machine_rules.hpp"
 #include "inspect/metadata_rules.hpp"
 #include "inspect/set_rules.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <iterator>
 
@@ -11,10 +12,15 @@ namespace quarry::cli {
 
 namespace {
 constexpr const char* k_windows_paths = "data/windows-paths.toml";
+constexpr const char* k_metadata_values = "data/metadata-values.toml";
 } // namespace
 
 Result<inspect::WindowsPaths> load_windows_paths(const Context& context) {
   return inspect::parse_windows_paths({context.resources.read(k_windows_paths).value_or(""), k_windows_paths});
+}
+
+Result<inspect::MetadataValues> load_metadata_values(const Context& context) {
+  return inspect::parse_metadata_values({context.resources.read(k_metadata_values).value_or(""), k_metadata_values});
 }
 
 Findings findings_of_wheels(const std::vector<InspectedWheel>& wheels, const Tables& tables, const WheelRules& rules) {
@@ -25,12 +31,13 @@ Findings findings_of_wheels(const std::vector<InspectedWheel>& wheels, const Tab
   std::vector<inspect::Competitor> competitors;
   for (const auto& wheel : wheels) {
     add(wheel.contents.report.findings);
-    add(inspect::check_metadata(wheel.contents));
+    add(inspect::check_metadata(wheel.contents, rules.values));
     add(inspect::check_paths(wheel.contents, rules.windows));
     judged.push_back({&wheel.contents, wheel.verdict});
     all.push_back(&wheel.contents);
     if (const auto& report = wheel.contents.report; report.name)
-      competitors.push_back({wheel.contents.file, wheel.contents.path, *report.name, report.sha256});
+      competitors.push_back(
+          {std::string(path::basename(wheel.contents.path)), wheel.contents.path, *report.name, report.sha256});
   }
   add(inspect::check_entry_points(all));
   add(inspect::check_set(competitors));

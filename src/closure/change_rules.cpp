@@ -1,8 +1,8 @@
 #include "closure/change_rules.hpp"
 
-#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "dist/platform_parts.hpp"
 #include "version/order.hpp"
 #include <algorithm>
 #include <charconv>
@@ -17,13 +17,9 @@ namespace {
 /// What a platform tag promises besides the version of the C library: manylinux_2_28_x86_64 and linux_x86_64 are both
 /// for glibc on x86_64. A wheel that was built against another glibc replaces the one before.
 std::string platform_of(std::string_view tag) {
-  for (std::string_view kind : {"manylinux", "musllinux", "linux", "macosx"}) {
-    if (!tag.starts_with(kind)) continue;
-    auto rest = tag.substr(kind.size());
-    while (!rest.empty() && (rest.front() == '_' || ascii::is_digit(rest.front()))) rest.remove_prefix(1);
-    return fmt::format("{}_{}", kind == "manylinux" ? "linux" : kind, rest);
-  }
-  return std::string(tag);
+  auto parts = dist::platform_parts(tag);
+  if (parts.machine.empty()) return std::string(tag);
+  return fmt::format("{}_{}", parts.system == "manylinux" ? "linux" : parts.system, parts.machine);
 }
 
 std::string place_of(const Package& package) {

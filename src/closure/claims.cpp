@@ -54,6 +54,11 @@ bool runs_on(const std::string& code, const std::string& device) {
   return gpu::runs_on(target ? target->processor : code, device);
 }
 
+bool is_known_target(const std::string& text) {
+  auto target = gpu::parse_target(text);
+  return target && (gpu::is_foreign(*target) || gpu::known_processor(target->processor) == target->processor);
+}
+
 Result<std::vector<std::string>> normal_names(TomlTable& root, std::vector<std::string> names) {
   for (auto& name : names) {
     auto parsed = dist::ProjectName::parse(name);
@@ -71,15 +76,22 @@ Result<Claims> parse_claims(const DataText& data) {
   TRY_DO(root.choice("schema", schema, {"quarry.claims/1"}, true));
   Claims claims;
   claims.file = data.file;
-  TRY_DO(root.texts("files", claims.files));
-  TRY_DO(root.texts("projects", claims.projects));
-  TRY_DO(root.texts("pythons", claims.pythons));
-  TRY_DO(root.texts("targets", claims.targets));
+  for (const auto& [key, list] : {std::pair{"files", &claims.files}, std::pair{"projects", &claims.projects},
+                                  std::pair{"pythons", &claims.pythons}, std::pair{"targets", &claims.targets}}) {
+    bool said = root.has(key);
+    TRY_DO(root.texts(key, *list));
+    if (said && list->empty()) return root.error(key, "it is empty, and an empty list claims nothing: leave it out");
+  }
   TRY_DO(root.finish());
   TRY(claims.projects, normal_names(root, claims.projects));
   for (const auto& python : claims.pythons)
     if (text::split(python, '.').size() != 2 || !mirror::parse_target(python, Platform::linux))
       return root.error("pythons", fmt::format("{} is not a Python such as 3.12", python));
+  for (const auto& target : claims.targets)
+    if (!is_known_target(target))
+      return root.error("targets", fmt::format("{} is not a GPU that LLVM knows, such as gfx942; families are not "
+                                               "targets: `quarry matrix show` lists theirs",
+                                               target));
   if (claims.files.empty() && claims.pythons.empty() && claims.targets.empty())
     return root.error("files", "the file claims nothing: files, pythons or targets");
   return claims;

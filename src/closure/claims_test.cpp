@@ -38,7 +38,10 @@ TEST(Claims, AgainstWhatWasMade) {
   EXPECT_THAT(targets[0].message, HasSubstr("gfx942"));
   for (const auto* text :
        {"", "schema = \"quarry.claims/1\"\n", "schema = \"quarry.claims/1\"\npythons = [\"two\"]\n",
-        "schema = \"quarry.claims/1\"\npythons = [\"3.12.1\"]\n", "schema = \"quarry.claims/1\"\nfile = [\"x\"]\n"})
+        "schema = \"quarry.claims/1\"\npythons = [\"3.12.1\"]\n", "schema = \"quarry.claims/1\"\nfile = [\"x\"]\n",
+        "schema = \"quarry.claims/1\"\nfiles = [\"x\"]\ntargets = []\n",
+        "schema = \"quarry.claims/1\"\ntargets = [\"gfx94X-dcgpu\"]\n",
+        "schema = \"quarry.claims/1\"\ntargets = [\"gfx9999\"]\n"})
     EXPECT_EQ(parse_claims({text, "f"}).error().code, "Q434") << text;
 }
 

@@ -27,7 +27,8 @@ void verify_overlaps(Subject& s, std::vector<Range> ranges, std::string_view whe
             [](const Range& a, const Range& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
   for (std::size_t i = 1; i < ranges.size(); ++i)
     if (ranges[i].begin < ranges[i - 1].end)
-      s.error("E112", fmt::format("{} and {} overlap in {}", ranges[i - 1].name, ranges[i].name, where));
+      s.error("E112", fmt::format("{} and {} overlap in {}: what changes one changes the other", ranges[i - 1].name,
+                                  ranges[i].name, where));
 }
 
 void verify_section(Subject& s, std::size_t i) {
@@ -38,7 +39,9 @@ void verify_section(Subject& s, std::size_t i) {
     return s.error("E112", fmt::format("section {} ({}) reaches past the end of the address space", i, s.names[i]));
   bool thread_local_bss = section.type == SHT_NOBITS && (section.flags & SHF_TLS);
   if (!s.loads.empty() && section.allocated() && section.size && !thread_local_bss && !inside_load(s, section))
-    s.error("E112", fmt::format("section {} ({}) is not inside the segment that maps it", i, s.names[i]));
+    s.error("E112", fmt::format("section {} ({}) is in memory by its header and lies in no segment that is loaded: "
+                                "`strip` would destroy the file",
+                                i, s.names[i]));
 }
 
 void verify_against_dynamic(Subject& s) {
@@ -47,12 +50,15 @@ void verify_against_dynamic(Subject& s) {
   for (std::size_t i = 0; i < s.sections.size(); ++i) {
     const auto& section = s.sections[i];
     if (section.type == SHT_DYNSYM && symbols && section.address != *symbols)
-      s.error("E112", fmt::format("section {} ({}) and DT_SYMTAB describe different places", i, s.names[i]));
+      s.error("E112", fmt::format("section {} ({}) and DT_SYMTAB name different places of the symbols: the loader "
+                                  "takes one, debuggers the other",
+                                  i, s.names[i]));
     if (section.type != SHT_DYNAMIC || !strings || section.link >= s.sections.size()) continue;
     const auto& table = s.sections[section.link];
     if (table.address != *strings || table.size != strings_size || !table.allocated() || table.type != SHT_STRTAB ||
         !section.allocated())
-      s.error("E112", "the section .dynstr and DT_STRTAB describe different places");
+      s.error("E112", "the section .dynstr and DT_STRTAB name different places of the strings: the loader takes one, "
+                      "debuggers the other");
   }
 }
 } // namespace

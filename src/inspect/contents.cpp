@@ -77,8 +77,8 @@ Result<void> add_members(const std::shared_ptr<zip::Reader>& zip, const wheel::V
   return {};
 }
 
-Result<Package> read_wheel(const std::string& path, const ReadOptions& options) {
-  TRY(auto report, wheel::require_sound(path, options.workers));
+Result<Package> read_wheel(const Rope& rope, const std::string& path, const ReadOptions& options) {
+  TRY(auto report, wheel::require_sound(rope, path, options.workers));
   Package package;
   package.file = path::basename(path);
   package.project = report.name->project.str();
@@ -89,7 +89,6 @@ Result<Package> read_wheel(const std::string& path, const ReadOptions& options) 
   package.metadata = std::move(*report.metadata);
   package.wheel = std::move(*report.wheel_info);
   package.entry_points = std::move(report.entry_points);
-  TRY(auto rope, Rope::file(path));
   Findings findings;
   auto zip = zip::Reader::open(rope, package.file, findings);
   if (!zip) return fail(ErrorKind::corrupt, "W010", fmt::format("{} changed while it was read", path), "run it again");
@@ -169,14 +168,13 @@ Result<Entries> read_zip(const Rope& rope, const std::string& name, const ReadOp
   return entries;
 }
 
-Result<Package> read_sdist(const std::string& path, const ReadOptions& options) {
+Result<Package> read_sdist(const Rope& rope, const std::string& path, const ReadOptions& options) {
   Package package;
   package.kind = DistributionKind::sdist;
   package.file = path::basename(path);
   TRY(auto name, dist::SdistName::parse(package.file));
   package.project = name.project.str();
   package.version = name.version.str();
-  TRY(auto rope, Rope::file(path));
   package.size = rope.size();
   TRY(package.sha256, content::sha256_of(rope));
   bool zipped = package.file.ends_with(".zip");
@@ -217,8 +215,14 @@ Result<std::vector<std::string>> package_files(const std::string& path) {
 }
 
 Result<Package> read_package(const std::string& path, const ReadOptions& options) {
+  TRY_DO(dist::DistributionName::parse(path::basename(path)));
+  TRY(auto bytes, Rope::file(path));
+  return read_package(bytes, path, options);
+}
+
+Result<Package> read_package(const Rope& bytes, const std::string& path, const ReadOptions& options) {
   TRY(auto name, dist::DistributionName::parse(path::basename(path)));
-  return name.kind == DistributionKind::wheel ? read_wheel(path, options) : read_sdist(path, options);
+  return name.kind == DistributionKind::wheel ? read_wheel(bytes, path, options) : read_sdist(bytes, path, options);
 }
 
 bool is_payload(const std::string& path) { return codec::compression_of(path).has_value(); }

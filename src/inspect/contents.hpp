@@ -50,6 +50,8 @@ struct ReadOptions {
 Result<std::vector<std::string>> package_files(const std::string& path);
 /// corrupt W010 for a wheel that is not sound, Q005 for an sdist; M002, M003 for an invalid name.
 Result<Package> read_package(const std::string& path, const ReadOptions& options);
+/// The same for a package whose bytes are anywhere; `path` is what messages call it and ends in the file name.
+Result<Package> read_package(const content::Rope& bytes, const std::string& path, const ReadOptions& options);
 
 /// "x.tar", "x.tar.xz", … : an archive inside a package, such as the development files.
 bool is_payload(const std::string& path);

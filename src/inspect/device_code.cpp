@@ -1,5 +1,6 @@
 #include "inspect/device_code.hpp"
 
+#include "content/cached.hpp"
 #include "content/spool.hpp"
 #include "inspect/sketch.hpp"
 #include "names/entry_names.hpp"
@@ -23,6 +24,19 @@ constexpr std::size_t k_head_bytes = 24; // what may_hold_code() looks at
 struct Job {
   DeviceFile file;
   std::function<Result<gpu::Contents>(const std::string& path)> read;
+};
+
+/// Jobs, and which of them one thread does in their order: those of one far file, which comes fastest from front to
+/// back.
+struct Work {
+  std::vector<Job> jobs;
+  std::vector<std::size_t> starts; ///< the first job of each thread's share
+
+  void add(Job job) {
+    starts.push_back(jobs.size());
+    jobs.push_back(std::move(job));
+  }
+  std::size_t end_of(std::size_t share) const { return share + 1 < starts.size() ? starts[share + 1] : jobs.size(); }
 };
 
 Result<gpu::Contents> read_rope(const content::Rope& rope, const std::string& path) {
@@ -70,8 +84,8 @@ Result<gpu::Contents> read_member(const zip::Reader& zip, const zip::Member& mem
   return gpu::read_contents(rope, path);
 }
 
-Result<void> add_wheel(const std::string& path, const DeviceOptions& options, std::vector<Job>& jobs) {
-  TRY(auto rope, content::Rope::file(path));
+Result<std::vector<Job>> jobs_of_wheel(const content::Rope& rope, const std::string& path,
+                                       const DeviceOptions& options) {
   Findings findings;
   auto opened = zip::Reader::open(rope, path, findings);
   if (!opened || has_errors(findings))
@@ -79,6 +93,7 @@ Result<void> add_wheel(const std::string& path, const DeviceOptions& options, st
                     .with_detail(findings.empty() ? "" : findings.front().message)
                     .with_hint("`quarry wheel verify` lists everything that is wrong with it"));
   auto zip = std::make_shared<const zip::Reader>(std::move(*opened));
+  std::vector<Job> jobs;
   for (const auto& member : zip->members()) {
     if (member.is_directory) continue;
     Job job{
@@ -89,34 +104,76 @@ Result<void> add_wheel(const std::string& path, const DeviceOptions& options, st
     };
     jobs.push_back(std::move(job));
   }
+  return jobs;
+}
+
+Result<void> add_wheel(const content::Rope& rope, const std::string& path, const DeviceOptions& options, Work& work) {
+  TRY(auto jobs, jobs_of_wheel(rope, path, options));
+  for (auto& job : jobs) work.add(std::move(job));
+  return {};
+}
+
+Job job_of_file(const content::Rope& rope, const std::string& path) {
+  return {{path, rope.size(), {}, gpu::target_of_path(path)},
+          [rope](const std::string& name) { return read_rope(rope, name); }};
+}
+
+Result<void> add_far(const DeviceOperand& operand, const DeviceOptions& options, Work& work) {
+  TRY(auto cached, content::Cached::create(*operand.bytes, options.spool_directory));
+  auto rope = content::Rope::of(cached);
+  // A read that failed looks like damage to readers of archives and libraries.
+  auto came = [cached, path = operand.path]() -> Result<void> {
+    if (auto failure = cached->failure()) return fail(std::move(*failure).with_context("while reading " + path));
+    return {};
+  };
+  auto jobs = operand.path.ends_with(".whl") ? jobs_of_wheel(rope, operand.path, options)
+                                             : std::vector<Job>{job_of_file(rope, operand.path)};
+  TRY_DO(came());
+  if (!jobs) return fail(std::move(jobs).error());
+  if (!jobs->empty()) work.starts.push_back(work.jobs.size());
+  for (auto& job : *jobs) {
+    auto read = [look = std::move(job.read), came](const std::string& name) -> Result<gpu::Contents> {
+      auto contents = look(name);
+      TRY_DO(came());
+      return contents;
+    };
+    work.jobs.push_back({std::move(job.file), std::move(read)});
+  }
   return {};
 }
 
 // Files and directories
 
-void add_file(const std::string& path, std::uint64_t size, std::vector<Job>& jobs) {
-  jobs.push_back({{path, size, {}, gpu::target_of_path(path)},
-                  [size](const std::string& name) { return read_rope(content::Rope::file(name, size), name); }});
+Result<void> add_wheel_file(const std::string& path, const DeviceOptions& options, Work& work) {
+  TRY(auto rope, content::Rope::file(path));
+  return add_wheel(rope, path, options, work);
 }
 
-Result<void> add_directory(const std::string& directory, const DeviceOptions& options, std::vector<Job>& jobs) {
+void add_file(const std::string& path, std::uint64_t size, Work& work) {
+  work.add({{path, size, {}, gpu::target_of_path(path)},
+            [size](const std::string& name) { return read_rope(content::Rope::file(name, size), name); }});
+}
+
+Result<void> add_directory(const std::string& directory, const DeviceOptions& options, Work& work) {
   TRY(auto entries, sys::list_tree(directory));
   for (const auto& entry : entries) {
     auto path = path::join(directory, entry.path);
     if (entry.type != sys::EntryType::file) continue;
     if (path.ends_with(".whl"))
-      TRY_DO(add_wheel(path, options, jobs));
+      TRY_DO(add_wheel_file(path, options, work));
     else
-      add_file(path, entry.size, jobs);
+      add_file(path, entry.size, work);
   }
   return {};
 }
 
-Result<void> add_operand(const std::string& operand, const DeviceOptions& options, std::vector<Job>& jobs) {
-  if (sys::is_directory(operand)) return add_directory(operand, options, jobs);
-  if (operand.ends_with(".whl")) return add_wheel(operand, options, jobs);
-  TRY(auto rope, content::Rope::file(operand));
-  add_file(operand, rope.size(), jobs);
+Result<void> add_operand(const DeviceOperand& operand, const DeviceOptions& options, Work& work) {
+  if (operand.far) return add_far(operand, options, work);
+  if (!operand.bytes && sys::is_directory(operand.path)) return add_directory(operand.path, options, work);
+  auto rope = operand.bytes ? Result<content::Rope>(*operand.bytes) : content::Rope::file(operand.path);
+  if (!rope) return fail(std::move(rope).error());
+  if (operand.path.ends_with(".whl")) return add_wheel(*rope, operand.path, options, work);
+  work.add(job_of_file(*rope, operand.path));
   return {};
 }
 
@@ -127,17 +184,20 @@ bool is_worth_listing(const DeviceFile& file) {
   return !contents.objects.empty() || !contents.findings.empty() || contents.embedded || contents.split || file.named;
 }
 
-Result<DeviceCode> list_device_code(const std::vector<std::string>& operands, const DeviceOptions& options) {
-  std::vector<Job> jobs;
-  for (const auto& operand : operands) TRY_DO(add_operand(operand, options, jobs));
-  TRY_DO(parallel_for(jobs.size(), options.workers, [&](std::size_t i) -> Result<void> {
-    TRY_DO(sys::check_interrupted());
-    TRY(jobs[i].file.contents, jobs[i].read(jobs[i].file.path));
+Result<DeviceCode> list_device_code(const std::vector<DeviceOperand>& operands, const DeviceOptions& options) {
+  Work work;
+  for (const auto& operand : operands) TRY_DO(add_operand(operand, options, work));
+  TRY_DO(parallel_for(work.starts.size(), options.workers, [&](std::size_t share) -> Result<void> {
+    for (auto i = work.starts[share]; i < work.end_of(share); ++i) {
+      TRY_DO(sys::check_interrupted());
+      auto& job = work.jobs[i];
+      TRY(job.file.contents, job.read(job.file.path));
+    }
     return {};
   }));
   DeviceCode code;
-  code.looked_at = jobs.size();
-  for (auto& job : jobs)
+  code.looked_at = work.jobs.size();
+  for (auto& job : work.jobs)
     if (is_worth_listing(job.file)) code.files.push_back(std::move(job.file));
   return code;
 }

@@ -28,7 +28,11 @@ protected:
   }
   /// "PATH: gfx942 gfx1030 …" for each file, the paths without the directory of the test.
   std::string listed(const std::vector<std::string>& operands) {
-    auto found = list_device_code(operands, {2, root_ + "/spool"});
+    std::vector<DeviceOperand> given;
+    for (const auto& path : operands) given.push_back({path});
+    return shown(list_device_code(given, {2, root_ + "/spool"}));
+  }
+  std::string shown(const Result<DeviceCode>& found) {
     if (!found) return found.error().code + " " + found.error().message;
     std::string out;
     for (const auto& file : found->files) {
@@ -97,6 +101,54 @@ TEST_F(DeviceCodeTest, ABundleAtAnUnusualPlaceIsReadAgain) {
   auto library = code::library({{".hip_fatbin", odd, {}, {}}, {".data", std::string(17u << 20, 'd'), {}, {}}});
   auto wheel = write("x.whl", wheel_of({zip::forge::item("p/odd.so", library, true)}));
   EXPECT_EQ(listed({wheel}), "x.whl!p/odd.so: gfx1030 300000 gfx942 3000\n");
+}
+
+/// Bytes that come over a network: counts them, and fails from some place on.
+class Far final : public content::Source {
+public:
+  explicit Far(content::Rope rope) : rope_(std::move(rope)) {}
+  std::uint64_t size() const override { return rope_.size(); }
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
+    if (fetched + into.size() > fetched_max) return fail(ErrorKind::corrupt, "K022", "replaced");
+    fetched += into.size();
+    return rope_.read(offset, into);
+  }
+  mutable std::uint64_t fetched = 0;
+  std::uint64_t fetched_max = UINT64_MAX;
+
+private:
+  content::Rope rope_;
+};
+
+TEST_F(DeviceCodeTest, AFarWheelIsListedLikeOneHereAndMostOfItStaysThere) {
+  using zip::forge::item;
+  auto wheel = write(
+      "x.whl", wheel_of({item("p/stored.so", a_library() + std::string(9u << 20, 'e')),
+                         item("p/deflated.so", a_library(), true), item("p/data.bin", std::string(9u << 20, 'd'))}));
+  auto far = std::make_shared<Far>(content::Rope::file(wheel).value());
+  EXPECT_EQ(shown(list_device_code({{wheel, content::Rope::of(far), true}}, {2, root_ + "/spool"})), listed({wheel}));
+  EXPECT_LT(far->fetched, 1u << 20);
+  auto library = write("liba.so", a_library());
+  auto bytes = content::Rope::of(std::make_shared<Far>(content::Rope::file(library).value()));
+  EXPECT_EQ(shown(list_device_code({{library, bytes, true}}, {2, root_ + "/spool"})), listed({library}));
+}
+
+TEST_F(DeviceCodeTest, AFarWheelThatIsReplacedIsNotCalledDamaged) {
+  using zip::forge::item;
+  auto wheel = write("x.whl", wheel_of({item("p/a.so", a_library() + std::string(1u << 20, 'e')),
+                                        item("p/b.so", a_library() + std::string(1u << 20, 'e'))}));
+  std::uint64_t all = 0;
+  auto listed_up_to = [&](std::uint64_t bytes) {
+    auto far = std::make_shared<Far>(content::Rope::file(wheel).value());
+    far->fetched_max = bytes;
+    auto said = shown(list_device_code({{wheel, content::Rope::of(far), true}}, {2, root_ + "/spool"}));
+    all = far->fetched;
+    return said;
+  };
+  EXPECT_EQ(listed_up_to(UINT64_MAX), listed({wheel}));
+  ASSERT_GT(all, 128u << 10);
+  for (std::uint64_t bytes = 0, whole = all; bytes < whole; bytes += 32u << 10)
+    EXPECT_EQ(listed_up_to(bytes).substr(0, 4), "K022") << bytes;
 }
 
 TEST_F(DeviceCodeTest, WhatCannotBeRead) {

@@ -105,6 +105,10 @@ void find_uneven(const std::vector<Unit>& units, const Asked& asked, Judgement& 
         if (!processor.ends_with("-generic")) wanted.insert(processor);
   std::vector<std::string> sorted(wanted.begin(), wanted.end());
   std::ranges::sort(sorted, target_less);
+  struct Uneven {
+    std::vector<std::string> without, targets;
+  };
+  std::vector<Uneven> found; // one for all targets that the same libraries lack: a build that left out several GPUs
   for (const auto& target : sorted) {
     std::vector<std::string> without;
     for (const auto& [name, processors] : members)
@@ -112,11 +116,16 @@ void find_uneven(const std::vector<Unit>& units, const Asked& asked, Judgement& 
         without.push_back(name);
     if (without.empty() || without.size() == members.size()) continue;
     for (const auto& name : without) into.verdicts.push_back({Verdict::uneven, target, name, 0});
-    report(into, {"G105", Severity::warning, target,
-                  fmt::format("{} of {} have no code for it: {}", without.size(),
-                              units::things(members.size(), "library"), text::first(without, k_shown)),
-                  "build all libraries of a package for the same targets"});
+    auto same = std::ranges::find(found, without, &Uneven::without);
+    if (same == found.end()) same = found.insert(found.end(), {std::move(without), {}});
+    same->targets.push_back(target);
   }
+  for (const auto& [without, targets] : found)
+    report(into,
+           {"G105", Severity::warning, text::first(targets, k_shown),
+            fmt::format("{} of {} have no code for {}: {}", without.size(), units::things(members.size(), "library"),
+                        targets.size() == 1 ? "it" : "these targets", text::first(without, k_shown)),
+            "build all libraries of a package for the same targets"});
 }
 
 // feature mix

@@ -58,6 +58,20 @@ TEST(DeviceVerdict, Uneven) {
             "");
 }
 
+TEST(DeviceVerdict, TargetsThatTheSameLibrariesLackAreOneFinding) {
+  auto judgement = judge(
+      {{file("a.so", {"gfx908", "gfx90a", "gfx942"}), file("b.so", {"gfx942", "gfx1030"}), file("c.so", {"gfx942"})},
+       3},
+      {});
+  std::vector<std::string> said;
+  for (const auto& finding : judgement.findings)
+    said.push_back(finding.code + " " + finding.place + ": " + finding.message);
+  EXPECT_EQ(said, (std::vector<std::string>{
+                      "G105 gfx908, gfx90a: 2 of 3 libraries have no code for these targets: b.so, c.so",
+                      "G105 gfx1030: 2 of 3 libraries have no code for it: a.so, c.so"}));
+  EXPECT_EQ(judgement.verdicts.size(), 6u);
+}
+
 TEST(DeviceVerdict, FilesOfOneTargetAreOneLibrary) {
   std::vector<DeviceFile> files{file("a.so", {"gfx942", "gfx950"})};
   for (std::string target : {"gfx942", "gfx950"})

@@ -152,11 +152,16 @@ void check_license_files(MetadataReport& report) {
                 "add a License-File line for each of them");
 }
 
-void check_license(MetadataReport& report) {
+void check_license(MetadataReport& report, const MetadataValues& values) {
   const auto& metadata = report.metadata;
   if (metadata.license_expression.empty()) return;
   if (auto checked = dist::check_license_expression(metadata.license_expression); !checked)
     report.warn("Q206", "License-Expression: " + checked.error().message, checked.error().hint);
+  else if (auto unlisted = unlisted_licenses(metadata.license_expression, values); !unlisted.empty())
+    report.warn("Q206",
+                fmt::format("License-Expression: not in the SPDX licence list {}: {}", values.spdx,
+                            text::first(unlisted, k_files_named)),
+                "write the identifier of https://spdx.org/licenses, or LicenseRef-NAME for a licence of your own");
   auto stated = std::ranges::any_of(
       metadata.other, [](const auto& field) { return text::lower(field.first) == "license" && !field.second.empty(); });
   if (stated) report.warn("Q207", "License and License-Expression state the licence twice", "remove License");
@@ -265,6 +270,22 @@ void check_description(MetadataReport& report) {
                 "write text/markdown; charset=UTF-8, or what the description is");
 }
 
+/// A name that begins with "Private ::" is there to be refused.
+void check_classifiers(MetadataReport& report, const MetadataValues& values) {
+  for (const auto& classifier : report.metadata.classifiers) {
+    if (values.classifiers.contains(classifier) || classifier.starts_with("Private ::")) continue;
+    auto old = values.deprecated.find(classifier);
+    if (old == values.deprecated.end())
+      report.add("Q213", Severity::note,
+                 fmt::format("the classifier {:?} is not one of PyPI's (trove-classifiers {})", classifier,
+                             values.trove_classifiers),
+                 "take one of https://pypi.org/classifiers; what is meant for nobody else begins with `Private ::`");
+    else
+      report.add("Q213", Severity::note, fmt::format("the classifier {:?} is deprecated", classifier),
+                 old->second.empty() ? "remove it" : "write " + text::join(old->second, ", ") + " instead");
+  }
+}
+
 void check_limits(MetadataReport& report) {
   if (characters(report.metadata.summary) > k_summary_characters_max)
     report.warn("Q213", fmt::format("Summary has more than {} characters", k_summary_characters_max), "shorten it");
@@ -310,15 +331,16 @@ std::string dist_info_of(const WheelContents& wheel) {
 }
 } // namespace
 
-Findings check_metadata(const WheelContents& wheel) {
+Findings check_metadata(const WheelContents& wheel, const MetadataValues& values) {
   if (!wheel.report.metadata || !wheel.report.name) return {};
   MetadataReport report{wheel, *wheel.report.metadata, *wheel.report.name, dist_info_of(wheel), {}};
   check_fields(report);
   check_dynamic(report);
   check_license_files(report);
-  check_license(report);
+  check_license(report, values);
   check_extras(report);
   check_description(report);
+  check_classifiers(report, values);
   check_limits(report);
   check_names(report);
   return std::move(report.findings);

@@ -75,6 +75,20 @@ std::string name_of(const Suppression& row) {
   return fmt::format("the suppression of {} ({}, for {})", row.code, row.reason, row.owner);
 }
 
+/// Whether a finding of the run fits the suppression.
+enum class Fits : std::uint8_t { yes, no, unknown };
+
+Finding ended(const Suppressions& all, const Suppression& row, Fits fits) {
+  Finding finding{"Q251", Severity::error, place_of(all, row), fmt::format("{} ended on {}", name_of(row), row.until),
+                  fmt::format("correct the defect and remove the row; or {} decides on a later day", row.owner)};
+  if (fits == Fits::yes) finding.message += ": what it accepted counts again";
+  if (fits == Fits::no) {
+    finding.message += ", and fits no finding of this run";
+    finding.fix = "remove the row: nothing needs it any more";
+  }
+  return finding;
+}
+
 /// `left` are the findings that no suppression accepts. Where the code fits and place or message do not, the file most
 /// likely has a mistake.
 Finding unneeded(const Suppressions& all, const Suppression& row, const Findings& left) {
@@ -94,7 +108,7 @@ Finding unneeded(const Suppressions& all, const Suppression& row, const Findings
 }
 } // namespace
 
-Result<RuleProfile> parse_rule_profile(const DataText& data) {
+Result<RuleProfile> parse_rule_profile(const DataText& data, const FitsCode& fits) {
   TRY(auto root, TomlTable::parse({data.text, data.file}, {"Q011", "Q011", k_profile_hint}));
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.rule-profile/1"}, true));
@@ -106,6 +120,8 @@ Result<RuleProfile> parse_rule_profile(const DataText& data) {
     std::string codes, word;
     TRY_DO(table.text("codes", codes, true));
     TRY_DO(table.choice("is", word, {"note", "warning", "error"}, true));
+    if (!fits(codes))
+      return table.error("codes", fmt::format("{} fits no code; docs/rules lists the codes of findings", codes));
     profile.severities.emplace_back(codes, *severity_named(word));
     return {};
   }));
@@ -157,9 +173,10 @@ SiftedFindings apply_suppressions(Findings findings, const Suppressions& suppres
   for (std::size_t i = 0; i < suppressions.rows.size(); ++i) {
     const auto& row = suppressions.rows[i];
     if (row.until < today)
-      about.push_back({"Q251", Severity::error, place_of(suppressions, row),
-                       fmt::format("{} ended on {}", name_of(row), row.until),
-                       "correct the defect, or let the owner decide on a later day"});
+      about.push_back(ended(suppressions, row,
+                            needed[i]                 ? Fits::yes
+                            : run.looks_for(row.code) ? Fits::no
+                                                      : Fits::unknown));
     else if (!needed[i] && run.looks_for(row.code))
       about.push_back(unneeded(suppressions, row, judged.findings));
   }

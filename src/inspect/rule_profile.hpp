@@ -29,8 +29,10 @@ struct Suppressions {
   std::vector<Suppression> rows;
 };
 
-/// Fails with invalid_argument Q011, with file, line and key.
-Result<RuleProfile> parse_rule_profile(const DataText& data);
+/// Whether a glob fits a code that this version of the program knows.
+using FitsCode = std::function<bool(const std::string& glob)>;
+/// Fails with invalid_argument Q011, with file, line and key; so does a glob that fits no code, which would do nothing.
+Result<RuleProfile> parse_rule_profile(const DataText& data, const FitsCode& fits);
 
 /// Whether a code is one that this version of the program knows.
 using IsCode = std::function<bool(const std::string& code)>;

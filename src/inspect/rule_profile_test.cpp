@@ -25,7 +25,8 @@ TEST(RuleProfile, TheFirstRowThatFitsDecidesAndANoteStaysOne) {
   auto profile =
       parse_rule_profile({"schema = \"quarry.rule-profile/1\"\nname = \"p\"\n[[severity]]\ncodes = \"Q401\"\nis = "
                           "\"error\"\n[[severity]]\ncodes = \"Q4*\"\nis = \"warning\"\n",
-                          "p.toml"});
+                          "p.toml"},
+                         every_code);
   ASSERT_TRUE(profile) << render(profile.error());
   Findings findings{finding("Q401", "", "", Severity::warning), finding("Q402", "", ""),
                     finding("Q406", "", "", Severity::note), finding("W010", "", "")};
@@ -40,7 +41,7 @@ TEST(RuleProfile, ThoseOfTheProgramAreValid) {
   for (const std::string name : {"store", "release"}) {
     auto text = sys::read_file(QUARRY_SOURCE_DIR "/data/profiles/" + name + ".toml");
     ASSERT_TRUE(text);
-    auto profile = parse_rule_profile({*text, name});
+    auto profile = parse_rule_profile({*text, name}, every_code);
     ASSERT_TRUE(profile) << render(profile.error());
     EXPECT_EQ(profile->name, name);
     EXPECT_EQ(profile->wheels, name == "release");
@@ -60,7 +61,11 @@ TEST(Suppression, AcceptsUpToItsLastDay) {
   EXPECT_THAT(later.suppressed, IsEmpty());
   ASSERT_EQ(later.findings.size(), 4u);
   EXPECT_TRUE(later.findings[3].is("Q251"));
-  EXPECT_THAT(later.findings[3].message, HasSubstr("build team) ended on 2026-11-23"));
+  EXPECT_THAT(later.findings[3].message, HasSubstr("build team) ended on 2026-11-23: what it accepted counts again"));
+  auto gone = apply_suppressions({}, *rows, {"2026-11-24", every_code}).findings;
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_THAT(gone[0].message, HasSubstr("ended on 2026-11-23, and fits no finding"));
+  EXPECT_THAT(gone[0].fix, HasSubstr("remove the row"));
 }
 
 TEST(Suppression, OneThatFitsNothingIsAFinding) {
@@ -106,7 +111,16 @@ TEST(Suppression, NeedsReasonOwnerAndDay) {
   auto empty = k_row;
   empty.replace(empty.find("build team"), 10, " ");
   EXPECT_EQ(parse_suppressions({empty, "s.toml"}, every_code).error().code, "Q011");
-  EXPECT_EQ(parse_rule_profile({"schema = \"quarry.rule-profile/1\"\n", "p"}).error().code, "Q011");
+  EXPECT_EQ(parse_rule_profile({"schema = \"quarry.rule-profile/1\"\n", "p"}, every_code).error().code, "Q011");
+}
+
+TEST(RuleProfile, AGlobThatFitsNoCodeIsRefused) {
+  auto refused = parse_rule_profile(
+      {"schema = \"quarry.rule-profile/1\"\nname = \"p\"\n[[severity]]\ncodes = \"ZZZ*\"\nis = \"error\"\n", "p.toml"},
+      [](const std::string& glob) { return text::glob_match(glob, "Z014"); });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "Q011");
+  EXPECT_THAT(refused.error().message, HasSubstr("ZZZ* fits no code"));
 }
 
 TEST(Suppression, NamesACodeThatExists) {

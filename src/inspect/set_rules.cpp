@@ -1,6 +1,7 @@
 #include "inspect/set_rules.hpp"
 
 #include "base/text.hpp"
+#include "dist/platform_parts.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -11,19 +12,14 @@ namespace quarry::inspect {
 
 namespace {
 constexpr std::size_t k_set_findings_max = 100;
-constexpr std::string_view k_native_linux = "-linux_", k_promised_linux = "-manylinux";
+constexpr std::string_view k_native_linux = "-linux_";
 
-/// "py3-none-x86_64" for a tag that fits some Linux machine; nothing for others. manylinux_2_28_x86_64 and
-/// manylinux2014_x86_64 end in the name of the machine.
+/// "py3-none-x86_64" for a tag that fits some Linux machine; nothing for others.
 std::optional<std::string> linux_machine(std::string_view tag) {
-  auto native = tag.find(k_native_linux), promised = tag.find(k_promised_linux);
-  if (native != tag.npos)
-    return fmt::format("{}-{}", tag.substr(0, native), tag.substr(native + k_native_linux.size()));
-  if (promised == tag.npos) return std::nullopt;
-  auto rest = tag.substr(promised + k_promised_linux.size());
-  for (int numbers = rest.starts_with('_') ? 3 : 1; numbers > 0 && rest.find('_') != rest.npos; --numbers)
-    rest.remove_prefix(rest.find('_') + 1);
-  return fmt::format("{}-{}", tag.substr(0, promised), rest);
+  auto platform = tag.substr(tag.rfind('-') + 1);
+  auto parts = dist::platform_parts(platform);
+  if (parts.system != "linux" && parts.system != "manylinux") return std::nullopt;
+  return fmt::format("{}{}", tag.substr(0, tag.size() - platform.size()), parts.machine);
 }
 
 std::string build_of(const Competitor& wheel) {
@@ -74,7 +70,7 @@ private:
       auto other = rivals.by_tag.find(tag);
       if (other == rivals.by_tag.end()) continue;
       if (same_file(*other->second, wheel)) return true;
-      report("Q241", wheel,
+      report("Q241", name_of(wheel, *other->second),
              fmt::format("{} and it are both {} {} for {}: {}", name_of(*other->second, wheel),
                          wheel.name.project.str(), wheel.name.version.str(), tag,
                          choice_among_equals(*other->second, wheel)),
@@ -94,7 +90,7 @@ private:
       if (other == others.end()) continue;
       const auto& native = is_native(tag) ? wheel : *other->second;
       const auto& promised = is_native(tag) ? *other->second : wheel;
-      report("Q242", wheel,
+      report("Q242", wheel.file,
              fmt::format("{} and {} fit one machine: pip 26 installs {}, uv and pip 22 install {}", native.file,
                          promised.file, native.file, promised.file),
              fmt::format("delete {}, if the other one was made from it", native.file));
@@ -107,9 +103,9 @@ private:
     return other.file == wheel.file ? other.path : other.file;
   }
 
-  void report(std::string_view code, const Competitor& wheel, std::string message, std::string fix) {
+  void report(std::string_view code, std::string place, std::string message, std::string fix) {
     if (findings_.size() < k_set_findings_max)
-      findings_.push_back({std::string(code), Severity::error, wheel.file, std::move(message), std::move(fix)});
+      findings_.push_back({std::string(code), Severity::error, std::move(place), std::move(message), std::move(fix)});
   }
 
   std::map<std::string, Rivals> projects_; ///< by project and version

@@ -37,16 +37,15 @@ Result<zip::Reader> open_sound(const std::string& path, const content::Rope& rop
               "`quarry wheel verify` lists all that is wrong");
 }
 
-Result<WheelFiles> files_of(const std::string& path, const DeviceOptions& options) {
-  TRY(auto rope, content::Rope::file(path));
-  TRY(auto zip, open_sound(path, rope));
-  TRY(auto code, list_device_code({path}, options));
+Result<WheelFiles> files_of(const WheelBytes& wheel, const DeviceOptions& options) {
+  TRY(auto zip, open_sound(wheel.path, wheel.bytes));
+  TRY(auto code, list_device_code({DeviceOperand{wheel.path, wheel.bytes}}, options));
   std::map<std::string, BytesOfTargets> device;
   for (const auto& file : code.files)
     for (const auto& object : file.contents.objects)
       device[file.path.substr(file.path.find(".whl!") + 5)][object.target.str()] += object.bytes;
   WheelFiles made;
-  made.sizes.download = rope.size();
+  made.sizes.download = wheel.bytes.size();
   for (const auto& member : zip.members()) {
     if (member.is_directory) continue;
     made.sizes.installed += member.size;
@@ -88,7 +87,7 @@ SizeChange change_of(const FileSizes& before, const FileSizes& now) {
 }
 } // namespace
 
-Result<SizeComparison> compare_sizes(const std::string& left, const std::string& right, const DeviceOptions& options) {
+Result<SizeComparison> compare_sizes(const WheelBytes& left, const WheelBytes& right, const DeviceOptions& options) {
   TRY(auto before, files_of(left, options));
   TRY(auto now, files_of(right, options));
   SizeComparison found{before.sizes, now.sizes, {}};

@@ -1,12 +1,19 @@
 #pragma once
 // Why one wheel is larger than another: bytes by file, and in files with device code by GPU target.
 #include "base/result.hpp"
+#include "content/rope.hpp"
 #include "inspect/device_code.hpp"
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace quarry::inspect {
+
+/// A wheel wherever its bytes are.
+struct WheelBytes {
+  std::string path; ///< as messages call it; ends in the file name
+  content::Rope bytes;
+};
 
 struct TargetChange {
   std::string target;               ///< "gfx1201"
@@ -34,6 +41,6 @@ struct SizeComparison {
 
 /// Fails with W010 for a container that is not sound, and as list_device_code() does. Files with device code are
 /// inflated once on each side; of all others only the archive's directory is read.
-Result<SizeComparison> compare_sizes(const std::string& left, const std::string& right, const DeviceOptions& options);
+Result<SizeComparison> compare_sizes(const WheelBytes& left, const WheelBytes& right, const DeviceOptions& options);
 
 } // namespace quarry::inspect

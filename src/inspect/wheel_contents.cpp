@@ -66,6 +66,10 @@ Result<void> look(const content::Rope& rope, const LookOptions& options, Machine
   TRY(bool is_pe, pe::has_magic(rope));
   if (is_pe) TRY_DO(look_at_pe(rope, file));
   TRY(file.device.contents, gpu::read_contents(rope, file.device.path));
+  // A file that cannot be read as ELF is one defect, whoever looked into it first.
+  std::erase_if(file.device.contents.findings, [&](const Finding& about_code) {
+    return std::ranges::find(file.findings, about_code.message, &Finding::message) != file.findings.end();
+  });
   return {};
 }
 
@@ -167,15 +171,14 @@ std::optional<std::string> source_of(const WheelContents& wheel, const std::stri
 }
 
 /// The modules of a sound wheel that are small: read again by themselves, since RECORD and entry_points.txt come last.
-Result<void> read_sources(WheelContents& wheel) {
+Result<void> read_sources(const content::Rope& bytes, WheelContents& wheel) {
   std::set<std::string> wanted;
   for (const auto& point : wheel.report.entry_points)
     if (!point.attribute.empty() && point.is_reference() && wanted.size() < k_sources_max)
       if (auto source = source_of(wheel, point.module)) wanted.insert(*source);
   if (wanted.empty() || has_errors(wheel.report.findings)) return {};
-  TRY(auto rope, content::Rope::file(wheel.path));
   Findings findings;
-  auto zip = zip::Reader::open(rope, wheel.file, findings);
+  auto zip = zip::Reader::open(bytes, wheel.file, findings);
   if (!zip) return {}; // it has changed since it was verified
   for (const auto& member : zip->members()) {
     auto installed = path::normal(installed_path(member.name));
@@ -187,16 +190,21 @@ Result<void> read_sources(WheelContents& wheel) {
 }
 } // namespace
 
-Result<WheelContents> look_into_wheel(const std::string& path, const LookOptions& options) {
+Result<WheelContents> look_into_wheel(const content::Rope& bytes, const std::string& path, const LookOptions& options) {
   WheelContents wheel;
   wheel.path = path;
   wheel.file = path::basename(path);
   Looker looker(wheel.file, options);
-  TRY(wheel.report, wheel::verify(path, options.workers, &looker));
+  TRY(wheel.report, wheel::verify(bytes, path, options.workers, &looker));
   wheel.files = looker.take_files();
   for (const auto& row : wheel.report.record) wheel.installed.insert(path::normal(installed_path(row.path)));
-  TRY_DO(read_sources(wheel), "while reading " + path);
+  TRY_DO(read_sources(bytes, wheel), "while reading " + path);
   return wheel;
+}
+
+Result<WheelContents> look_into_wheel(const std::string& path, const LookOptions& options) {
+  TRY(auto bytes, content::Rope::file(path));
+  return look_into_wheel(bytes, path, options);
 }
 
 } // namespace quarry::inspect

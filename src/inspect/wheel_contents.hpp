@@ -26,7 +26,7 @@ struct MachineFile {
 };
 
 struct WheelContents {
-  std::string path, file;          ///< `file` is the base name
+  std::string path, file;          ///< `file` is the base name, with which places of findings begin
   wheel::VerifyReport report;      ///< of wheel::verify; `files` is incomplete if it has errors
   std::vector<MachineFile> files;  ///< sorted by `member`
   std::set<std::string> installed; ///< where all its files are installed
@@ -45,5 +45,8 @@ struct LookOptions {
 /// wheel::verify does. Costs what wheel::verify costs and up to 100 MiB for each worker; a library whose tables are
 /// scattered is inflated a second time into a file without a name.
 Result<WheelContents> look_into_wheel(const std::string& path, const LookOptions& options);
+/// The same for a wheel whose bytes are anywhere; `path` is what messages call it and ends in the file name. All bytes
+/// are read, some twice and at several places at once: fetch those of a server first.
+Result<WheelContents> look_into_wheel(const content::Rope& bytes, const std::string& path, const LookOptions& options);
 
 } // namespace quarry::inspect

@@ -104,7 +104,10 @@ public:
   Result<std::shared_ptr<const Block>> block_at(std::uint64_t offset, std::size_t wanted) {
     if (current_ && offset >= current_->begin && offset < current_->end()) return current_;
     bool any = current_ != nullptr, in_order = any ? offset == current_->end() : offset == 0 && planned_ == 0;
-    current_.reset(); // its memory serves what comes
+    bool skips = any && !in_order && offset > current_->end() && offset < planned_; // to what is on its way already
+    current_.reset();                                                               // its memory serves what comes
+    while (skips && ahead_.front().end <= offset) ahead_.pop_front();
+    in_order = in_order || skips;
     if (!in_order) restart(offset);
     if (ahead_.empty()) plan_one(std::max<std::uint64_t>(wanted, next_bytes_));
     if (in_order && any) next_bytes_ = std::min(limits().block_bytes, next_bytes_ * 4);
@@ -113,7 +116,7 @@ public:
       part_.count(planned_ < size_);
       while (ahead_.size() < part_.ahead() && planned_ < size_) plan_one(next_bytes_);
     }
-    auto loading = std::move(ahead_.front());
+    auto loading = std::move(ahead_.front().loading);
     ahead_.pop_front();
     auto loaded = loading.get();
     if (!loaded) { // what comes next is planned anew
@@ -125,6 +128,11 @@ public:
   }
 
 private:
+  struct Planned {
+    std::uint64_t end;
+    Loading loading;
+  };
+
   const RangeLimits& limits() const { return part_.limits(); }
 
   void restart(std::uint64_t offset) {
@@ -146,14 +154,15 @@ private:
       });
     };
     bool at_once = ahead_.empty() && next_bytes_ < limits().block_bytes;
-    ahead_.push_back(std::async(at_once ? std::launch::deferred : std::launch::async, std::move(load)).share());
+    ahead_.push_back(
+        {planned_, std::async(at_once ? std::launch::deferred : std::launch::async, std::move(load)).share()});
   }
 
   std::uint64_t size_;
   FetchRange fetch_;
   Part part_;
   std::shared_ptr<const Block> current_;
-  std::deque<Loading> ahead_;              ///< in order, without a gap behind the current block
+  std::deque<Planned> ahead_;              ///< in order, without a gap behind the current block
   std::uint64_t planned_ = 0, next_bytes_; ///< where the next range begins, and its size
 };
 

@@ -57,6 +57,20 @@ TEST(Ranged, ReadsForwardInGrowingBlocksAndEachByteOnce) {
   EXPECT_EQ(next, k_size);
 }
 
+TEST(Ranged, AShortSkipUsesWhatIsOnItsWay) {
+  for (std::uint64_t skip : {50u, 300u, 2000u}) { // within a block, and over some
+    Remote remote;
+    auto source = make_ranged_source(k_size, remote.fetch(), std::make_shared<RangeShare>(k_limits));
+    std::uint64_t at = 0;
+    for (; at < 40 * 1600; at += 700) ASSERT_TRUE(reads(*source, at, 700));
+    for (; at + 700 <= k_size; at += 700 + skip) ASSERT_TRUE(reads(*source, at, 700));
+    source.reset(); // waits for what is in flight
+    std::uint64_t fetched = 0;
+    for (auto [offset, length] : remote.ranges) fetched += length;
+    EXPECT_LE(fetched, k_size) << skip;
+  }
+}
+
 TEST(Ranged, SharesWhatIsReadAheadAmongThoseThatReadInOrder) {
   auto share = std::make_shared<RangeShare>(k_limits);
   std::vector<Remote> remotes(4);

@@ -103,14 +103,15 @@ private:
     std::set<std::string> named(expected.begin(), expected.end()), said;
     for (const auto& tag : info.tags) expand(tag, said);
     if (named == said) return;
-    auto difference = [](const std::set<std::string>& a, const std::set<std::string>& b) {
-      std::vector<std::string> out;
-      std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
-      return out.empty() ? "nothing" : text::join(out, ", ");
+    std::vector<std::string> differences;
+    auto add = [&](const std::set<std::string>& a, const std::set<std::string>& b, std::string_view what) {
+      std::vector<std::string> only;
+      std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only));
+      if (!only.empty()) differences.push_back(fmt::format("{}: {}", what, text::join(only, ", ")));
     };
-    error("W012", path,
-          fmt::format("the file name has tags that WHEEL lacks: {}; WHEEL has others: {}", difference(named, said),
-                      difference(said, named)),
+    add(named, said, "the file name has tags that WHEEL lacks");
+    add(said, named, "WHEEL has tags that the file name lacks");
+    error("W012", path, text::join(differences, "; "),
           "rename the file or build it again: installers choose by the one or by the other");
   }
 

@@ -125,9 +125,10 @@ Result<Derivation> compare_derived(const std::string& derived, const std::string
   auto report = [&](const std::string& place, std::vector<std::string>& list, const char* what) {
     list.push_back(place.starts_with(".dist-info/") ? now.dist_info + place.substr(10) : place);
     if (!place.starts_with(".dist-info/"))
-      result.findings.push_back({"W024", Severity::error, fmt::format("{}!{}", derived, list.back()),
-                                 fmt::format("{} {}", what, original),
-                                 "make the wheel again from that one; only dist-info may change"});
+      result.findings.push_back(
+          {"W024", Severity::error, fmt::format("{}!{}", derived, list.back()), fmt::format("{} {}", what, original),
+           "make the wheel again from that one; only dist-info may change. If `quarry wheel thin` "
+           "made it, code was removed on purpose, and thin itself proved the rest"});
   };
   for (const auto& [place, member] : present) {
     auto found = past.find(place);

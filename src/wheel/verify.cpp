@@ -17,10 +17,9 @@ namespace {
 class Verifier {
 public:
   Verifier(const std::string& path, unsigned workers, Observer* observer)
-      : path_(path), file_(path::basename(path)), workers_(workers), observer_(observer) {}
+      : file_(path::basename(path)), workers_(workers), observer_(observer) {}
 
-  Result<VerifyReport> run() {
-    TRY(auto rope, content::Rope::file(path_));
+  Result<VerifyReport> run(const content::Rope& rope) {
     report_.size = rope.size();
     read_name();
     // The file's own digest runs beside everything else.
@@ -136,7 +135,6 @@ private:
     return {};
   }
 
-  const std::string& path_;
   std::string file_, dist_info_;
   unsigned workers_;
   Observer* observer_;
@@ -147,22 +145,31 @@ private:
   VerifyReport report_;
 };
 
+/// W022 for a name that no wheel has.
+Result<void> check_ending(const std::string& path) {
+  auto file = path::basename(path);
+  if (file.ends_with(".whl")) return {};
+  bool sdist = dist::SdistName::parse(file).has_value();
+  return fail(ErrorKind::invalid_argument, "W022",
+              fmt::format("{} is {}", path,
+                          sdist ? "a source distribution, not a wheel" : "not a wheel: its name does not end in .whl"),
+              sdist ? "`quarry publish` checks source distributions"
+                    : "give the path of a .whl file or of a directory with wheels");
+}
+
 } // namespace
 
 Result<VerifyReport> verify(const std::string& path, unsigned workers, Observer* observer) {
-  auto file = path::basename(path);
-  if (!file.ends_with(".whl")) {
-    auto rope = content::Rope::file(path);
-    if (!rope && rope.error().kind == ErrorKind::not_found) return fail(std::move(rope).error());
-    bool sdist = dist::SdistName::parse(file).has_value();
-    return fail(
-        ErrorKind::invalid_argument, "W022",
-        fmt::format("{} is {}", path,
-                    sdist ? "a source distribution, not a wheel" : "not a wheel: its name does not end in .whl"),
-        sdist ? "`quarry publish` checks source distributions"
-              : "give the path of a .whl file or of a directory with wheels");
-  }
-  return Verifier(path, std::max(1u, workers), observer).run();
+  auto rope = content::Rope::file(path);
+  if (!rope && rope.error().kind == ErrorKind::not_found) return fail(std::move(rope).error());
+  TRY_DO(check_ending(path));
+  if (!rope) return fail(std::move(rope).error());
+  return Verifier(path, std::max(1u, workers), observer).run(*rope);
+}
+
+Result<VerifyReport> verify(const content::Rope& bytes, const std::string& path, unsigned workers, Observer* observer) {
+  TRY_DO(check_ending(path));
+  return Verifier(path, std::max(1u, workers), observer).run(bytes);
 }
 
 int exit_code(const VerifyReport& report) {
@@ -170,8 +177,8 @@ int exit_code(const VerifyReport& report) {
   return has_errors(report.findings) ? traits(ErrorKind::failed).exit_code : 0;
 }
 
-Result<VerifyReport> require_sound(const std::string& path, unsigned workers) {
-  TRY(auto report, verify(path, workers));
+namespace {
+Result<VerifyReport> if_sound(VerifyReport report, const std::string& path) {
   if (!has_errors(report.findings)) return report;
   auto error = Error::of(report.container_broken ? ErrorKind::corrupt : ErrorKind::failed, "W010",
                          fmt::format("{} is not a sound wheel", path))
@@ -180,6 +187,17 @@ Result<VerifyReport> require_sound(const std::string& path, unsigned workers) {
     if (f.severity == Severity::error && error.details.size() < k_details_max)
       error.details.push_back(fmt::format("{}: {}: {}", f.code, f.place, f.message));
   return fail(std::move(error));
+}
+} // namespace
+
+Result<VerifyReport> require_sound(const std::string& path, unsigned workers) {
+  TRY(auto report, verify(path, workers));
+  return if_sound(std::move(report), path);
+}
+
+Result<VerifyReport> require_sound(const content::Rope& bytes, const std::string& path, unsigned workers) {
+  TRY(auto report, verify(bytes, path, workers));
+  return if_sound(std::move(report), path);
 }
 
 } // namespace quarry::wheel

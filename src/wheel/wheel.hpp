@@ -115,6 +115,10 @@ public:
 /// `workers` threads inflate. invalid_argument W022 for a file whose name does not end in .whl: it is not read. The
 /// `observer` sees nothing of a broken container or dist-info, else all files; what its end() returns ends verify().
 Result<VerifyReport> verify(const std::string& path, unsigned workers = 1, Observer* observer = nullptr);
+/// The same for a wheel whose bytes are anywhere; they are read at several places at once. `path` is what messages call
+/// it; it ends in the file name.
+Result<VerifyReport> verify(const content::Rope& bytes, const std::string& path, unsigned workers = 1,
+                            Observer* observer = nullptr);
 /// The exit code that `wheel verify` and every reader give: 0 sound, 6 broken or ambiguous, 1 other errors.
 int exit_code(const VerifyReport& report);
 /// Writes the verified members below `{output_dir}/{name}-{version}` and returns that path. The directory appears
@@ -123,5 +127,6 @@ int exit_code(const VerifyReport& report);
 Result<std::string> unpack(const std::string& path, const std::string& output_dir, unsigned workers = 1);
 /// Errors out (corrupt W010, first findings as details) unless sound; what readers of untrusted wheels call.
 Result<VerifyReport> require_sound(const std::string& path, unsigned workers = 1);
+Result<VerifyReport> require_sound(const content::Rope& bytes, const std::string& path, unsigned workers = 1);
 
 } // namespace quarry::wheel

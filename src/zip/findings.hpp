@@ -18,13 +18,19 @@ public:
     broken_ = true;
     if (++count_ > k_shown_max) return;
     auto place = member.empty() ? archive_ : fmt::format("{}!{}", archive_, names::printable(member));
-    into_.push_back({std::move(code), Severity::error, std::move(place), std::move(message), k_fix});
+    auto fix = fix_of(code);
+    into_.push_back({std::move(code), Severity::error, std::move(place), std::move(message), std::move(fix)});
   }
   bool broken() const { return broken_; }
 
 private:
   static constexpr std::size_t k_shown_max = 100; // more teach nobody anything
-  static constexpr const char* k_fix = "do not use this file: get it again from its source, or build it again";
+  /// A defect of names comes from what was packed, and is there again in the next build.
+  static std::string fix_of(std::string_view code) {
+    if (code == "Z014") return "name it by a path below the wheel's root, with `/`; from a stranger: do not use it";
+    if (code == "Z017" || code == "Z018") return "rename one of the two where they are built, and build it again";
+    return "do not use this file: get it again from its source, or build it again";
+  }
   Findings& into_;
   std::string archive_;
   std::size_t count_ = 0;

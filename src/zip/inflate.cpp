@@ -11,6 +11,7 @@ namespace quarry::zip {
 namespace {
 
 constexpr std::size_t k_output_bytes = 1u << 20, k_input_bytes = 256u << 10;
+constexpr std::size_t k_first_input_bytes = 32u << 10; // who only wants to see how far content begins fetches no more
 
 Unexpected broken(std::string message) {
   return fail(ErrorKind::corrupt, "Z005", std::move(message),
@@ -56,6 +57,7 @@ public:
 private:
   Result<void> refill() {
     auto n = static_cast<std::size_t>(std::min<std::uint64_t>(in_.size(), packed_.size() - read_));
+    if (read_ == 0) n = std::min(n, k_first_input_bytes);
     TRY_DO(packed_.read(read_, std::span(in_).first(n)));
     read_ += n;
     state_->next_in = reinterpret_cast<std::uint8_t*>(in_.data());

@@ -43,10 +43,15 @@ def test_a_set_without_the_package_that_all_need(packages, tmp_path):
     assert not [one for one in notes if one["severity"] == "error"]
 
 
-def test_claimed_targets_need_the_files_at_hand(packages, store, tmp_path):
+def test_claimed_targets_are_looked_for_wherever_the_set_is(packages, store, tmp_path):
     claims = tmp_path / "claims.toml"
-    claims.write_text('schema = "quarry.claims/1"\ntargets = ["gfx942"]\n')
     digest = next((store / "sets").glob("*.json")).stem
+    made = {row["target"] for row in good("gpu", "list", packages / "dist", "--json").json["targets"]}
+    claims.write_text(f'schema = "quarry.claims/1"\ntargets = {json.dumps([*sorted(made), "gfx1012"])}\n')
     with static_server.serve(store) as (url, _):
         environment = clean_environment(NO_PROXY="127.0.0.1", QUARRY_ALLOW_PLAIN_HTTP="1")
-        refused("Q435", 1, "set", "check", f"set:{digest}", "--store", url, "--claims", claims, environment=environment)
+        said = [
+            [one for one in quarry("set", "check", f"set:{digest}", "--store", place, "--claims", claims, "--json", environment=environment).json["findings"] if one["code"] == "Q433"]
+            for place in (f"file:{store}", url)
+        ]
+    assert said[0] == said[1] and ["gfx1012" in one["message"] for one in said[0]] == [True]

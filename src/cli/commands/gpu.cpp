@@ -1,6 +1,7 @@
 #include "cli/asked_targets.hpp"
 #include "cli/commands.hpp"
 #include "cli/families.hpp"
+#include "cli/far_file.hpp"
 #include "cli/records.hpp"
 #include "cli/table.hpp"
 
@@ -148,10 +149,22 @@ Result<void> draw(const Context& context, const std::string& path, const inspect
   return {};
 }
 
+Result<std::vector<inspect::DeviceOperand>> device_operands(const Context& context,
+                                                            const std::vector<std::string>& words) {
+  std::vector<inspect::DeviceOperand> operands;
+  for (const auto& word : words) {
+    TRY(auto file, file_operand(context, word));
+    bool far = file.far.has_value();
+    operands.push_back({std::move(file.place), std::move(file.far), far});
+  }
+  return operands;
+}
+
 Result<int> run_list(Context& context, const Arguments& arguments) {
   TRY_DO(check_picture_name(arguments));
   TRY(auto asked, asked_of(context, arguments));
-  TRY(auto code, inspect::list_device_code(arguments.operands, {context.jobs, temporary_of(context)}));
+  TRY(auto operands, device_operands(context, arguments.operands));
+  TRY(auto code, inspect::list_device_code(operands, {context.jobs, temporary_of(context)}));
   auto judgement = inspect::judge(code, asked);
   context.out.data(as_text(code, judgement, asked, context.out.data_look()));
   if (judgement.targets.empty())
@@ -172,6 +185,8 @@ Command list_command() {
           "bundles, plain or compressed, .kpack archives, and wheels. A directory stands for all files below it. Only "
           "headers and tables are read, so that a library of 1.3 GB takes milliseconds; a compressed member of a wheel "
           "is inflated once. Bytes are those of the decompressed code.\n\n"
+          "A file in a bucket or on a web server is read in ranges: headers, tables, and those compressed members that "
+          "may hold code.\n\n"
           "The header of each code object is compared with the label of its container and with the target in the "
           "file's path, as Tensile, MIOpen, AOTriton and Composable Kernel write it.\n\n"
           "With --amdgpu-family the code is judged against the targets of the family: *missing* (no code for a target; "
@@ -181,7 +196,9 @@ Command list_command() {
           "*unconverted* (code embedded in one file, moved to .kpack archives in others).\n\n"
           "--treemap draws the same in one file, for a pull request: wheels, their files, and the targets of each; "
           "targets that were not asked for are grey and hatched.",
-      .operands = {{"FILE", "a library, code object, archive, wheel or directory", true, true}},
+      .operands = {{"FILE",
+                    "a library, code object, archive, wheel or directory; or `s3://BUCKET/KEY`, `https://HOST/PATH`",
+                    true, true}},
       .flags = {family_flag(),
                 {"--treemap", "FILE",
                  "draw bytes by file and target: an SVG picture or an HTML page, by the name's ending"},
@@ -189,11 +206,12 @@ Command list_command() {
       .examples = {{"quarry gpu list librocsparse.so.0", "targets and bytes of a library"},
                    {"quarry gpu list dist --amdgpu-family gfx120X-all", "does a set of wheels hold what it promises?"},
                    {"quarry gpu list dist --treemap gpu.svg", "a picture for a pull request"},
+                   {"quarry gpu list https://host/torch-2.9.0-cp312-cp312-linux_x86_64.whl", "a wheel on a server"},
                    {"quarry gpu list --json x.whl | jq .code_objects", "the same as data"}},
       .exit_codes = {{1, "targets are missing, labels lie, or code is damaged; the findings say where"},
                      {2, "the family is unknown; the treemap has another ending"},
                      {3, "a file does not exist"},
-                     {6, "a wheel is damaged"}},
+                     {6, "a wheel is damaged, or a file changed while it was read"}},
       .schema = "quarry.gpu-list/1",
       .run = run_list};
 }

@@ -12,14 +12,6 @@
 namespace quarry::cli {
 
 namespace {
-/// Device code is looked for only where the wheels are.
-Result<void> check_place_of_wheels(const SetPackages& set, const SetRules& rules) {
-  if (set.all_here || !rules.claims || rules.claims->targets.empty()) return {};
-  return fail(ErrorKind::unsupported, "Q435",
-              "the wheels are in a store far away, and their device code is not looked for there",
-              "check the directory before it is published, or leave `targets` out of the claims");
-}
-
 Json packages_json(const std::vector<closure::Package>& packages) {
   Json out = Json::array();
   for (const auto& package : packages)
@@ -48,11 +40,10 @@ Result<int> run_set_check(Context& context, const Arguments& arguments) {
   TRY_DO(read_expectations(context, arguments, rules));
   TRY(auto inputs, rule_inputs_of(context, arguments, "quarry.set-check/1"));
   TRY(auto set, packages_of_all(context, arguments.operands, arguments.get("--store")));
-  TRY_DO(check_place_of_wheels(set, rules));
   TRY(auto base, open_base_index(context, arguments.get("--base-index"), arguments.get("--store")));
   rules.base = base.get();
   TRY(auto findings, findings_of_set(context, set.packages, rules));
-  TRY(auto targets, findings_of_claimed_targets(context, rules, set.paths));
+  TRY(auto targets, findings_of_claimed_targets(context, rules, [&] { return wheels_of_set(set); }));
   std::ranges::move(targets, std::back_inserter(findings));
   std::ranges::move(set.findings, std::back_inserter(findings));
   std::ranges::move(competing(set.packages), std::back_inserter(findings));
@@ -108,7 +99,7 @@ Command set_check_command() {
           "`store` is what `publish` asks, `release` what people should get. Rule profiles have nothing to do with the "
           "compression profiles of `sdk build`.\n\n"
           "Only METADATA is read: a set of 10 GB takes as long as one of 10 MB. Claimed targets are the exception; for "
-          "them the wheels are looked into.",
+          "them the wheels are looked into, as `quarry gpu list` does: those in a bucket or on a web server by ranges.",
       .operands = {{"LOCATOR", "a directory of packages, or set:DIGEST, run:ID, channel:NAME", true, true}},
       .flags = set_check_flags(),
       .examples = {{"quarry set check dist --base-index https://pypi.org/simple",

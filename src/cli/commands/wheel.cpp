@@ -91,21 +91,28 @@ Result<Json> compare_with_original(Context& context, const std::string& path, co
               {"removed", derivation.removed}};
 }
 
+Result<wheel::VerifyReport> verified_wheel(const Context& context, const FileOperand& wheel,
+                                           const std::function<void(std::uint64_t)>& fetched) {
+  TRY(auto bytes, bytes_of_wheel(context, wheel, fetched));
+  return wheel::verify(bytes, wheel.place, context.jobs);
+}
+
 Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
   auto files = Json::array();
   Findings all;
   int code = 0;
-  TRY(auto paths, wheels_of(context, arguments.operands));
+  TRY(auto wheels, wheels_of(context, arguments.operands));
   auto original = arguments.find("--derived-from");
-  if (original && paths.size() != 1)
+  if (original && (wheels.size() != 1 || wheels[0].far))
     return fail(ErrorKind::invalid_argument, "C043", "--derived-from compares one wheel with one other",
-                "give one wheel");
+                "give one wheel that is on this machine");
   std::uint64_t done = 0;
-  auto progress = context.out.progress("verifying", bytes_of_files(paths));
-  for (const auto& path : paths) {
-    auto verified = wheel::verify(path, context.jobs);
-    progress->update(done += bytes_of_files({path}));
-    if (!verified && paths.size() == 1) return fail(std::move(verified).error());
+  auto progress = context.out.progress("verifying", bytes_of_wheels(wheels));
+  for (const auto& wheel : wheels) {
+    const auto& path = wheel.place;
+    auto verified = verified_wheel(context, wheel, [&](std::uint64_t fetched) { progress->update(done + fetched); });
+    progress->update(done += bytes_of_wheels({wheel}));
+    if (!verified && wheels.size() == 1) return fail(std::move(verified).error());
     if (!verified) { // one that cannot be read says nothing about the others
       TRY_DO(sys::check_interrupted());
       const auto& error = verified.error();
@@ -193,7 +200,7 @@ Command wheel_verify_command() {
               "name. docs/formats/zip.md and "
               "docs/formats/wheel.md list what is refused and why. A directory stands for the wheels in it, or in its "
               "`dist/`.",
-          .operands = {{.name = "PATH", .help = "wheels to check, or directories that hold them", .repeats = true}},
+          .operands = {{.name = "WHEEL", .help = k_wheels_help, .repeats = true}},
           .flags = {{.name = "--derived-from",
                      .value = "FILE",
                      .help = "also prove that all files outside dist-info are those of this wheel"}},

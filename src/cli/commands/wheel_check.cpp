@@ -87,12 +87,13 @@ Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings
 Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto asked, asked_of(context, arguments));
   TRY(auto windows, windows_paths_of(context, arguments));
+  TRY(auto values, load_metadata_values(context));
   TRY(auto inputs, rule_inputs_of(context, arguments, "quarry.wheel-check/1"));
   TRY(auto tables, load_tables(context));
   TRY(auto refusals, inspect::parse_refusals({context.resources.read(k_refusals).value_or(""), k_refusals}));
-  TRY(auto paths, wheels_of(context, arguments.operands));
-  TRY(auto wheels, inspect_wheels(context, tables, paths));
-  auto found = findings_of_wheels(wheels, tables, {asked, windows, arguments.list("--allow-library")});
+  TRY(auto operands, wheels_of(context, arguments.operands));
+  TRY(auto wheels, inspect_wheels(context, tables, operands));
+  auto found = findings_of_wheels(wheels, tables, {asked, windows, values, arguments.list("--allow-library")});
   auto looks_for = [&](const std::string& code) {
     bool about_family = code == "G103" || code == "G104";
     return !is_rule_of_sets(code) && (!about_family || !asked.targets.empty());
@@ -116,7 +117,8 @@ Command wheel_check_command() {
       .path = {"wheel", "check"},
       .summary = "look for what would fail where the wheels are installed",
       .description =
-          "Reads each wheel once. First everything that `quarry wheel verify` proves; then the fields of METADATA by "
+          "Reads each wheel once; one in a bucket or on a web server is fetched into a file without a name in TMPDIR. "
+          "First everything that `quarry wheel verify` proves; then the fields of METADATA by "
           "its own Metadata-Version: fields that it does not know, licence expressions and files, extras that are not "
           "declared, the type of the description, and what PyPI does not take (codes Q201 to Q215); then the machine "
           "code inside:\n\n"
@@ -142,7 +144,7 @@ Command wheel_check_command() {
           "Below a defect of the container or of metadata, `refused by:` says who refuses the wheel for it: PyPI, pip, "
           "uv or installer, in the versions that data/refusals.toml names. With --json, `refused_by` and "
           "`may_be_refused_by` of a finding are null if the table says nothing about it.",
-      .operands = {{"PATH", "wheels to check, or directories that hold them", true, true}},
+      .operands = {{"WHEEL", k_wheels_help, true, true}},
       .flags = {family_flag(),
                 families_file_flag(),
                 {.name = "--allow-library",
@@ -161,8 +163,8 @@ Command wheel_check_command() {
       .exit_codes = {{0, "no errors"},
                      {1, "a wheel has errors; with --strict, warnings"},
                      {2, "a file is not a wheel; the family or the length is unknown"},
-                     {3, "a path does not exist, or a directory holds no wheel"},
-                     {6, "a container or RECORD is broken or ambiguous"}},
+                     {3, "a wheel does not exist, or a directory holds none"},
+                     {6, "a container or RECORD is broken or ambiguous, or a wheel changed while it was read"}},
       .schema = "quarry.wheel-check/1",
       .run = run_check};
   command.flags.push_back(rule_profile_flag(""));

@@ -1,9 +1,11 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/far_file.hpp"
 #include "cli/package_diff.hpp"
 #include "cli/records.hpp"
 #include "cli/table.hpp"
+#include "cli/wheel_operands.hpp"
 #include "inspect/compare.hpp"
 #include "inspect/size_changes.hpp"
 #include <algorithm>
@@ -74,24 +76,30 @@ Json wheel_diff_document(const inspect::PackageDiff& package, const inspect::Siz
           {"size_changes", changes}};
 }
 
-Result<inspect::Package> wheel_of(const std::string& path, const inspect::ReadOptions& options) {
-  TRY(auto package, inspect::read_package(path, options));
+Result<inspect::WheelBytes> bytes_of(const Context& context, const std::string& operand, Progress& progress) {
+  TRY(auto file, file_operand(context, operand));
+  TRY(auto bytes, bytes_of_wheel(context, file, [&](std::uint64_t fetched) { progress.update(fetched); }));
+  return inspect::WheelBytes{std::move(file.place), std::move(bytes)};
+}
+
+Result<inspect::Package> wheel_of(const inspect::WheelBytes& wheel, const inspect::ReadOptions& options) {
+  TRY(auto package, inspect::read_package(wheel.bytes, wheel.path, options));
   if (package.kind == dist::DistributionKind::wheel) return package;
-  return fail(ErrorKind::invalid_argument, "W022", fmt::format("{} is not a wheel", path),
+  return fail(ErrorKind::invalid_argument, "W022", fmt::format("{} is not a wheel", wheel.path),
               "`quarry set diff` compares source distributions, too");
 }
 
 Result<int> run_wheel_diff(Context& context, const Arguments& arguments) {
-  const auto &left_path = arguments.operands.at(0), &right_path = arguments.operands.at(1);
   inspect::ReadOptions options{context.jobs, temporary_of(context)};
   auto progress = context.out.progress("reading", 0);
-  TRY(auto left, wheel_of(left_path, options));
-  progress->update(left.size);
-  TRY(auto right, wheel_of(right_path, options));
+  TRY(auto left_bytes, bytes_of(context, arguments.operands.at(0), *progress));
+  TRY(auto left, wheel_of(left_bytes, options));
+  TRY(auto right_bytes, bytes_of(context, arguments.operands.at(1), *progress));
+  TRY(auto right, wheel_of(right_bytes, options));
   progress->update(left.size + right.size);
   right.project = left.project; // two wheels are compared, whatever they are called; their names differ as metadata
   TRY(auto diff, inspect::compare({left}, {right}, {}, options));
-  TRY(auto sizes, inspect::compare_sizes(left_path, right_path, {context.jobs, temporary_of(context)}));
+  TRY(auto sizes, inspect::compare_sizes(left_bytes, right_bytes, {context.jobs, temporary_of(context)}));
   progress->finish();
   const auto& package = diff.packages.front();
   context.out.data(text_of(package));
@@ -113,7 +121,8 @@ Command wheel_diff_command() {
           "their code objects before compression.\n\n"
           "A wheel's own version is not a part of its paths, so two versions can be compared. Code that `quarry wheel "
           "thin` removed leaves zeros: the download shrinks, the installed file keeps its length.",
-      .operands = {{"A", "the wheel from before"}, {"B", "the wheel to compare with it"}},
+      .operands = {{"A", "the wheel from before: a file, `s3://BUCKET/KEY` or `https://HOST/PATH`"},
+                   {"B", "the wheel to compare with it"}},
       .flags = {},
       .examples = {{"quarry wheel diff old/torch-2.10.whl new/torch-2.11.whl", "why is the new wheel larger?"},
                    {"quarry wheel diff --json a.whl b.whl | jq '.size_changes[0]'", "the change that costs most"}},

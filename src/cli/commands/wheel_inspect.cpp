@@ -70,16 +70,23 @@ std::string libraries_text(const inspect::WheelContents& wheel, Look look) {
   return out;
 }
 
-/// One row for each library with device code, one column for each target, as people compare them.
+/// How many columns of numbers stand beside names that can still be told apart.
+std::size_t columns_that_fit(const TableRows& rows, Look look) {
+  constexpr std::size_t k_name_width = 28, k_gap = 2;
+  std::size_t widest = 1;
+  for (const auto& row : rows)
+    for (std::size_t i = 1; i < row.size(); ++i) widest = std::max(widest, width_of(row[i].text));
+  if (look.columns == 0) return SIZE_MAX;
+  return look.columns < k_name_width ? 1 : std::max<std::size_t>(1, (look.columns - k_name_width) / (widest + k_gap));
+}
+
+/// One row for each library with device code, one column for each target, as people compare them. Targets that have no
+/// room beside the others come in a further table, with the libraries that have code for them.
 std::string device_text(const InspectedWheel& wheel, Look look) {
   auto judgement = inspect::judge(device_code_of({wheel}), {});
   if (judgement.targets.empty()) return {};
-  TableRows rows{{"device code"}};
-  std::vector<Column> columns{k_name};
-  for (const auto& sum : judgement.targets) {
-    rows[0].emplace_back(sum.target);
-    columns.push_back(k_number);
-  }
+  TableRows all{{"device code"}};
+  for (const auto& sum : judgement.targets) all[0].emplace_back(sum.target);
   for (const auto& file : wheel.contents.files) {
     std::map<std::string, std::uint64_t> bytes;
     for (const auto& object : file.device.contents.objects) bytes[object.target.str()] += object.bytes;
@@ -87,9 +94,25 @@ std::string device_text(const InspectedWheel& wheel, Look look) {
     std::vector<Cell> row{file.member};
     for (const auto& sum : judgement.targets)
       row.emplace_back(bytes.contains(sum.target) ? units::bytes(bytes[sum.target]) : "");
-    rows.push_back(std::move(row));
+    all.push_back(std::move(row));
   }
-  return "\n" + table(columns, rows, look);
+  std::string out;
+  auto step = std::min(columns_that_fit(all, look), judgement.targets.size());
+  for (std::size_t begin = 1; begin <= judgement.targets.size(); begin += step) {
+    auto end = std::min(begin + step, judgement.targets.size() + 1);
+    TableRows rows;
+    for (const auto& row : all) {
+      std::vector<Cell> part(row.begin() + static_cast<std::ptrdiff_t>(begin),
+                             row.begin() + static_cast<std::ptrdiff_t>(end));
+      if (std::ranges::all_of(part, [](const Cell& cell) { return cell.text.empty(); })) continue;
+      part.insert(part.begin(), row[0]);
+      rows.push_back(std::move(part));
+    }
+    std::vector<Column> columns(end - begin + 1, k_number);
+    columns[0] = k_name;
+    out += "\n" + table(columns, rows, look);
+  }
+  return out;
 }
 
 Json elf_json(const inspect::MachineFile& file) {
@@ -154,7 +177,8 @@ Json as_json(const InspectedWheel& wheel) {
 
 Result<int> run_inspect(Context& context, const Arguments& arguments) {
   TRY(auto tables, load_tables(context));
-  TRY(auto wheels, inspect_wheels(context, tables, {arguments.operands.at(0)}));
+  TRY(auto operand, file_operand(context, arguments.operands.at(0)));
+  TRY(auto wheels, inspect_wheels(context, tables, {std::move(operand)}));
   const auto& wheel = wheels.front();
   auto look = context.out.data_look();
   context.out.findings(wheel.contents.report.findings);
@@ -165,24 +189,29 @@ Result<int> run_inspect(Context& context, const Arguments& arguments) {
 } // namespace
 
 Command wheel_inspect_command() {
-  return {.path = {"wheel", "inspect"},
-          .summary = "what a wheel holds: tag, libraries, run paths, GPU targets",
-          .description =
-              "Shows facts; `quarry wheel check` says what is wrong with them. The platform line names the oldest "
-              "manylinux or musllinux tag that the files keep and what decides it; libraries of this machine count for "
-              "nothing. "
-              "The tables list the largest libraries and programs, and the bytes of device code by library and "
-              "target.",
-          .operands = {{.name = "FILE", .help = "the wheel"}},
-          .flags = {},
-          .examples = {{"quarry wheel inspect numpy-2.3.0-….whl", "facts for people"},
-                       {"quarry wheel inspect --json x.whl | jq .policy.tag", "the platform tag that holds"}},
-          .exit_codes = {{1, "the wheel has findings of `quarry wheel verify`"},
-                         {2, "the file is not a wheel"},
-                         {3, "the file does not exist"},
-                         {6, "its container or RECORD is broken"}},
-          .schema = "quarry.wheel-inspect/1",
-          .run = run_inspect};
+  return {
+      .path = {"wheel", "inspect"},
+      .summary = "what a wheel holds: tag, libraries, run paths, GPU targets",
+      .description =
+          "Shows facts; `quarry wheel check` says what is wrong with them. The platform line names the oldest "
+          "manylinux or musllinux tag that the files keep and what decides it; libraries of this machine count for "
+          "nothing. "
+          "The tables list the largest libraries and programs, and the bytes of device code by library and "
+          "target.\n\n"
+          "A wheel in a bucket or on a web server is fetched into a file without a name in TMPDIR first: its RECORD "
+          "is about all bytes. `quarry wheel metadata` and `quarry gpu list` fetch only what they need.",
+      .operands = {{.name = "WHEEL", .help = k_wheel_help}},
+      .flags = {},
+      .examples = {{"quarry wheel inspect numpy-2.3.0-….whl", "facts for people"},
+                   {"quarry wheel inspect s3://bucket/v2/torch-2.9.0-cp312-cp312-linux_x86_64.whl",
+                    "the same of a wheel in a bucket"},
+                   {"quarry wheel inspect --json x.whl | jq .policy.tag", "the platform tag that holds"}},
+      .exit_codes = {{1, "the wheel has findings of `quarry wheel verify`"},
+                     {2, "the file is not a wheel"},
+                     {3, "the wheel does not exist"},
+                     {6, "its container or RECORD is broken, or it changed while it was read"}},
+      .schema = "quarry.wheel-inspect/1",
+      .run = run_inspect};
 }
 
 } // namespace quarry::cli

@@ -1,9 +1,9 @@
 // METADATA of a wheel wherever it is, by its last bytes.
 #include "cli/artifacts.hpp"
 #include "cli/commands.hpp"
+#include "cli/far_file.hpp"
 #include "cli/records.hpp"
 
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "sys/path.hpp"
 #include "wheel/look.hpp"
@@ -39,43 +39,22 @@ struct Opened {
   content::Rope rope;
 };
 
-void count_transfer(Opened& opened, content::Rope rope) {
-  opened.counted = std::make_shared<CountedSource>(std::move(rope));
-  opened.rope = content::Rope::of(opened.counted);
-}
-
-Result<Opened> open_in(const Context& context, const std::string& store, const std::string& key) {
-  TRY(auto objects, open_store(context, store));
-  auto place = objects->describe();
-  Opened opened{
-      std::string(path::basename(key)), place + (place.ends_with('/') ? "" : "/") + key, nullptr, nullptr, {}};
-  TRY(auto rope, objects->open(key));
-  if (is_remote_place(store)) {
-    opened.remote = std::move(objects);
-    opened.rope = std::move(rope);
-  } else {
-    count_transfer(opened, std::move(rope));
-  }
-  return opened;
-}
-
-// s3://bucket/prefix/x.whl: a key in the store that is the rest. A URL is percent-encoded, a key is not.
-Result<Opened> open_wheel_place(const Context& context, const std::string& place) {
-  auto slash = place.rfind('/');
-  if (place.find('?') != place.npos || slash < place.find("://") + 3 || slash + 1 == place.size())
-    return fail(ErrorKind::invalid_argument, "W017", fmt::format("{} names no file", place.substr(0, place.find('?'))),
-                "give the address of a wheel, without a query: `https://HOST/PATH/NAME.whl`");
-  auto key = place.substr(slash + 1);
-  return open_in(context, place.substr(0, slash), place.starts_with("s3:") ? key : text::percent_decode(key));
-}
-
 Result<Opened> open_wheel(const Context& context, const Arguments& arguments) {
   const auto& operand = arguments.operands.at(0);
-  if (auto store = arguments.find("--store")) return open_in(context, *store, operand);
-  if (is_remote_place(operand)) return open_wheel_place(context, operand);
-  Opened opened{std::string(path::basename(operand)), operand, nullptr, nullptr, {}};
-  TRY(auto rope, content::Rope::file(operand));
-  count_transfer(opened, std::move(rope));
+  auto store = arguments.find("--store");
+  Opened opened;
+  if (store || is_remote_place(operand)) {
+    TRY(auto file, store ? open_in_store(context, *store, operand) : open_far_file(context, operand));
+    opened = {std::move(file.file_name), std::move(file.place), std::move(file.store), nullptr, std::move(file.bytes)};
+    if (is_remote_place(store.value_or(operand))) return opened;
+  } else {
+    TRY(auto named, file_operand(context, operand));
+    opened.file_name = path::basename(named.place);
+    opened.place = named.place;
+    TRY(opened.rope, content::Rope::file(opened.place));
+  }
+  opened.counted = std::make_shared<CountedSource>(std::move(opened.rope));
+  opened.rope = content::Rope::of(opened.counted);
   return opened;
 }
 

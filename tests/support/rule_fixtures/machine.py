@@ -107,6 +107,7 @@ PAIRS = {
     "Q007": table_pair("windows-libraries.toml", "libraries =", "library ="),
     "Q008": table_pair("refusals.toml", "[[consumer]]", "[[consumers]]"),
     "Q009": table_pair("windows-paths.toml", "file_max = 259", "file_max = 200"),
+    "Q014": table_pair("metadata-values.toml", "classifiers = [", "classifier = ["),
     "Q101": Pair(one_library(*RELRO, "-lc", source=PTHREAD), one_library(*RELRO, "-lc", source=PTHREAD, tag="py3-none-manylinux_2_34_x86_64")),
     "Q102": Pair(check(lambda: {"x/l.so": user_of("libb.so", *RELRO)}), check(lambda: {"x/l.so": user_of("libb.so", *RELRO)}, "--allow-library", "libb.so")),
     "Q103": Pair(

@@ -8,11 +8,10 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import base_index, distributions, static_server
+from .. import base_index, distributions
 from ..native_wheels import wheel as native_wheel
 from ..quarry import clean_environment, good
 from . import Make, Pair, Words, device, run
-from .archives import Closing
 from .machine import table_pair
 
 Add = Callable[[Path], object]
@@ -94,21 +93,13 @@ def claimed_target(target: str) -> Make:
     return made
 
 
-def of_a_store(*words: str, far: bool = False, claims: str = "") -> Make:
-    """`set check run:1` of a store that has one package: in a directory, or behind a web server."""
+def of_a_store(*words: str) -> Make:
+    """`set check` of a set in a store that has one package; `words` in place of `--store`."""
 
     def made(place: Path) -> Words:
         good("publish", directory(place / "dist", wheel("demo")), "--store", f"file:{place}/store", "--run-id", "1", "--platform", "linux")
         digest = next((place / "store/sets").glob("*.json")).stem
-        command: list[str | Path] = ["set", "check", f"set:{digest}"]
-        if claims:
-            (place / "claims.toml").write_text(claims)
-            command += ["--claims", place / "claims.toml"]
-        if not far:
-            return run(*command, *words, *([] if words else ["--store", f"file:{place}/store"]))
-        server = static_server.serve(place / "store")
-        url, _ = server.__enter__()
-        return Words((*command, "--store", url), variables=(("NO_PROXY", "127.0.0.1"), ("QUARRY_ALLOW_PLAIN_HTTP", "1")), beside=Closing(server))
+        return run("set", "check", f"set:{digest}", *(words or ("--store", f"file:{place}/store")))
 
     return made
 
@@ -169,7 +160,6 @@ PAIRS = {
     "Q432": Pair(claiming('pythons = ["3.12"]', tagged("demo", "cp311-cp311-linux_x86_64")), claiming('pythons = ["3.12"]', tagged("demo", "cp312-cp312-linux_x86_64"))),
     "Q433": Pair(claimed_target("gfx1201"), claimed_target("gfx942")),
     "Q434": Pair(claiming('file = ["demo-*"]'), claiming('files = ["demo-*"]')),
-    "Q435": Pair(of_a_store(far=True, claims='schema = "quarry.claims/1"\ntargets = ["gfx942"]\n'), of_a_store(far=True, claims='schema = "quarry.claims/1"\nfiles = ["demo-*"]\n')),
     "Q436": Pair(with_base_index(damage=True), with_base_index(damage=False)),
     "Q437": Pair(of_two(wheel("demo"), wheel("demo", payload=b"x")), of_two(wheel("demo"), wheel("demo"))),
 }
