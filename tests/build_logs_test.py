@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import zipfile
 from functools import cache
@@ -114,6 +115,13 @@ def test_the_runner_is_slow_and_not_the_content(logs):
 
 def test_the_page_stands_alone(logs, tmp_path):
     good("time", "report", logs / "py3.12.log", "--html", tmp_path / "times.html", "--cached", "llvm")
+    log = tmp_path / "own.log"
+    shutil.copy(logs / "py3.12.log", log)
+    (tmp_path / "link.html").symlink_to(log)
+    for page in (log, tmp_path / "link.html"):
+        refused("C042", 2, "time", "report", f"3.12={log}", "--html", page)
+    refused("C006", 2, "time", "report", log, "--html", "-")
+    assert log.read_bytes() == (logs / "py3.12.log").read_bytes()
     page = (tmp_path / "times.html").read_text()
     assert page.startswith("<!doctype html>") and "Bazel pjrt" in page and "--cached llvm" in page
     assert "http" not in page and "<script" not in page and "src=" not in page

@@ -81,8 +81,9 @@ void deadlines(const std::vector<LogReport>& reports, const FindingOptions& opti
     auto days = units::things(static_cast<std::uint64_t>(left < 0 ? -left : left), "day");
     auto when = days + (left < 0 ? " ago" : " left");
     into.push_back(finding("X510", fails ? Severity::error : Severity::warning, spread.place,
-                           fmt::format("works until {}, {}: {} ({} in {})", deprecation->deadline, when, subject,
-                                       times(spread.count), units::things(spread.logs.size(), "log")),
+                           fmt::format("{} {}, {}: {} ({} in {})", left < 0 ? "worked until" : "works until",
+                                       deprecation->deadline, when, subject, times(spread.count),
+                                       units::things(spread.logs.size(), "log")),
                            "change what is deprecated, or pin the version that still accepts it"));
   }
 }

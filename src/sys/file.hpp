@@ -53,11 +53,12 @@ private:
 };
 
 Result<std::string> read_file(const std::string& path, std::uint64_t max_bytes = 1u << 30);
-/// Content first, then the name: writes a temporary beside `path`, syncs it, renames it, syncs the directory. Replaces.
+/// Content first, then the name: writes a temporary beside `path`, syncs it, renames it, syncs the directory. Replaces
+/// a file; writes into a device or pipe, such as /dev/stdout.
 Result<void> write_file(const std::string& path, std::string_view content, unsigned mode = 0644);
 
 /// A file that appears complete or not at all. Destroyed without commit, nothing stays; what a killed process left
-/// beside `path` (`.NAME.partial`) is removed by the next one that writes it.
+/// beside `path` (`.NAME.partial`) is removed by the next one that writes it. invalid_argument D002: a device or pipe.
 class AtomicFile {
 public:
   static Result<AtomicFile> create(const std::string& path, unsigned mode = 0644);

@@ -101,6 +101,23 @@ TEST_F(FileTest, ReadRefusesPipesAndSocketsAtOnce) {
   EXPECT_EQ(read_file("/dev/null").value(), "");
 }
 
+TEST_F(FileTest, APipeIsWrittenAndNotReplaced) {
+  ASSERT_EQ(::mkfifo(at("out").c_str(), 0600), 0);
+  int reader = ::open(at("out").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  ASSERT_TRUE(write_file(at("out"), "page"));
+  char got[8] = {};
+  EXPECT_EQ(::read(reader, got, sizeof got), 4);
+  EXPECT_STREQ(got, "page");
+  ::close(reader);
+  auto file = AtomicFile::create(at("out"));
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, "D002");
+  struct stat status{};
+  ASSERT_EQ(::lstat(at("out").c_str(), &status), 0);
+  EXPECT_TRUE(S_ISFIFO(status.st_mode));
+}
+
 TEST_F(FileTest, CreateNewRefusesATakenNameAndLinks) {
   put("f");
   EXPECT_EQ(File::create_new(at("f")).error().kind, ErrorKind::already_exists);

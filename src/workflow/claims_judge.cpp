@@ -13,6 +13,21 @@ namespace quarry::workflow {
 namespace {
 bool continues_name(char c) { return c == '_' || c == '-' || ascii::is_alnum(c); }
 
+/// How often `word` stands in `text` with no character at its ends that `continues` a word.
+template <typename Continues>
+std::size_t count_bounded(std::string_view text, std::string_view word, Continues continues) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; !word.empty() && at + word.size() <= text.size(); ++at) {
+    if (!same_name(text.substr(at, word.size()), word)) continue;
+    auto end = at + word.size();
+    count += (at == 0 || !continues(text[at - 1])) && (end == text.size() || !continues(text[end]));
+  }
+  return count;
+}
+std::size_t count_words(std::string_view text, std::string_view word) {
+  return count_bounded(text, word, continues_name);
+}
+
 /// Lines with the word; a comment changes nothing.
 std::size_t lines_with(const std::vector<ChangedLine>& lines, const std::string& word) {
   return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), [&](const ChangedLine& line) {
@@ -42,10 +57,20 @@ bool model_changes(const Claim& claim, const Changes& changes, const History& hi
   return false;
 }
 
+/// How often the word stands in the lines, comments left out.
+std::size_t count_in(const std::vector<ChangedLine>& lines, const std::string& word) {
+  std::size_t count = 0;
+  for (const auto& line : lines)
+    if (!text::trim(line.text).starts_with('#')) count += count_words(line.text, word);
+  return count;
+}
+
+/// A line of JSON may have both names before and after: only what leaves and what comes counts.
 bool replaced(const Claim& claim, const History& history) {
-  for (const auto& file : history.files)
-    if (lines_with(file.removed, claim.from) > 0 && lines_with(file.added, claim.to) > 0) return true;
-  return false;
+  return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
+    return count_in(file.removed, claim.from) > count_in(file.added, claim.from) &&
+           count_in(file.added, claim.to) > count_in(file.removed, claim.to);
+  });
 }
 
 bool base_has(const Repository& before, const std::string& word) {
@@ -90,22 +115,12 @@ bool path_changes(const History& history, std::string_view name) {
   });
 }
 
-/// Whether `word` stands in `text` with no character beside it that `continues` a word.
-template <typename Continues> bool has_bounded(std::string_view text, std::string_view word, Continues continues) {
-  if (word.empty() || text.size() < word.size()) return false;
-  for (std::size_t at = 0; at + word.size() <= text.size(); ++at) {
-    if (!same_name(text.substr(at, word.size()), word)) continue;
-    auto end = at + word.size();
-    if ((at == 0 || !continues(text[at - 1])) && (end == text.size() || !continues(text[end]))) return true;
-  }
-  return false;
-}
 } // namespace
 
-bool has_word(std::string_view text, std::string_view word) { return has_bounded(text, word, continues_name); }
+bool has_word(std::string_view text, std::string_view word) { return count_words(text, word) > 0; }
 
 bool has_word(std::string_view text, Topic topic) {
-  return has_bounded(text, topic.word, [](char c) { return continues_name(c) && c != '_' && c != '-'; });
+  return count_bounded(text, topic.word, [](char c) { return continues_name(c) && c != '_' && c != '-'; }) > 0;
 }
 
 std::set<std::string> topics_of(std::string_view path) {

@@ -256,7 +256,7 @@ void check_forwarding(const Sides& sides, Review& review) {
     if (changed.contains(one.located.file) && one.located.code >= "Y110" && one.located.code <= "Y117") return;
   if (calls > 0)
     review.right.push_back(
-        fmt::format("{} from the changed workflows: no input is missing, unknown or not forwarded",
+        fmt::format("{} from the changed workflows: no input became missing, unknown or not forwarded",
                     calls == 1 ? "1 call or dispatch" : fmt::format("{} calls and dispatches", calls)));
 }
 

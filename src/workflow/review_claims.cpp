@@ -74,6 +74,26 @@ bool names_value(const std::string& said, const std::string& value) {
   return value.size() >= k_value_min && (has_word(said, value) || (last.size() >= k_value_min && has_word(said, last)));
 }
 
+/// As people write names: in any case, with dashes or blanks for underscores, inside of a longer name.
+bool mentions_name(const std::string& said, const std::string& name) {
+  constexpr std::size_t k_part_min = 6; // a shorter name is found in many words
+  if (name.empty()) return false;
+  auto plain = [](std::string text) {
+    std::ranges::replace_if(text, [](char c) { return c == '-' || c == ' '; }, '_');
+    return text::lower(text);
+  };
+  return has_word(said, name) || (name.size() >= k_part_min && plain(said).find(plain(name)) != std::string::npos);
+}
+
+/// "call of build.yml in job `debug-tools`" -> "debug-tools"; empty: in none.
+std::string job_of(const std::string& where) {
+  constexpr std::string_view k_job = "job `";
+  auto at = where.find(k_job);
+  if (at == std::string::npos) return "";
+  auto begin = at + k_job.size();
+  return where.substr(begin, where.find('`', begin) - begin);
+}
+
 class Claims {
 public:
   Claims(const Sides& sides, Review& review)
@@ -191,7 +211,8 @@ private:
       for (const auto& value : text::split_any(values, values.find('{') == values.npos ? ", " : ", {}[]"))
         if (!value.ends_with(':') && !has_word(others, value) && names_value(said, value)) return true;
     auto target = change.name.substr(change.name.rfind('/') + 1);
-    return has_word(said, change.name) || has_word(said, target.substr(0, target.find('.')));
+    return mentions_name(said, change.name) || mentions_name(said, target.substr(0, target.find('.'))) ||
+           mentions_name(said, job_of(change.where));
   }
 
   /// One note for each file: its changes that no text mentions.

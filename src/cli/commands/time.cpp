@@ -32,7 +32,25 @@ const Flag k_targets{"--targets", "NOW=THEN", "what fewer GPU targets would save
              .repeats = true},
     k_html{"--html", "FILE", "also write a page with the timeline, which needs no other file"};
 
+/// The page must not replace a log that it is made from.
+Result<void> check_page(const Arguments& arguments) {
+  auto file = arguments.find("--html");
+  if (!file) return {};
+  if (*file == "-")
+    return fail(ErrorKind::invalid_argument, "C006", "--html needs a file: tables go to standard output", "name one");
+  auto page = sys::real_path(*file);
+  for (const auto& operand : arguments.operands)
+    for (const auto& log : {operand, operand.substr(operand.find('=') + 1)}) {
+      auto read = sys::real_path(log);
+      if (page && read && *page == *read)
+        return fail(ErrorKind::invalid_argument, "C042", fmt::format("--html {} is a log that is read", *file),
+                    "name another file for the page");
+    }
+  return {};
+}
+
 Result<Read> read_times(Context& context, const Arguments& arguments) {
+  TRY_DO(check_page(arguments));
   Read read;
   std::optional<buildlog::TargetCount> targets;
   if (auto said = arguments.find("--targets")) {

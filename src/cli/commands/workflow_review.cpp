@@ -216,8 +216,9 @@ Command workflow_review_command() {
           "that grows with its minutes, a default raised in one of "
           "several places, a lost fallback of a ref. Notes: changes that nobody mentions.\n\n"
           "Findings of the base count only if the change makes their workflow run more often; their status says so. "
-          "--run and --junit give the minutes and results of a run. Nothing is executed but git, and no network is "
-          "used.",
+          "--run and --junit give the minutes and results of a run. Findings are printed on standard error and tables "
+          "on "
+          "standard output; `--format markdown` has all in one. Nothing is executed but git, and no network is used.",
       .operands = {{"DIR", "the root of a git repository, a clone or a bare one (default: .)", false}},
       .flags = review_flags(),
       .examples = {{"quarry workflow review --base origin/main --description body.md",
