@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// Of a directory and its archive one; both remain where something else is twice.
+  /// Drops the directory or the archive where both are there once. What else is twice stays, to be refused.
   void keep_one(Twins twins) {
     std::map<Name, std::size_t> exploded, packed;
     for (const auto& item : source_.items)
