@@ -12,6 +12,8 @@
 
 namespace quarry::artifact {
 
+enum class Twins : std::uint8_t; // source.hpp
+
 struct ExplodedArtifact {
   Name name;
   std::string directory;          ///< path: the catalogue's directory joined with the artifact's name
@@ -40,6 +42,8 @@ struct Catalogue {
 /// not_found D001 when the directory is missing. Defects of single artifacts are findings, and those artifacts are left
 /// out: a caller that needs them all stops when has_errors(findings). An empty catalogue is a success.
 Result<Catalogue> open_catalogue(const std::string& directory);
+/// The same, with what a directory and an archive of one artifact mean.
+Result<Catalogue> open_catalogue(const std::string& directory, Twins twins);
 
 /// The manifest of one exploded artifact: A003 when there is none, A004 when it is malformed.
 Result<std::vector<std::string>> read_manifest(const std::string& artifact_directory);

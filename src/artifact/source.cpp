@@ -8,6 +8,7 @@
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <set>
 
 namespace quarry::artifact {
@@ -26,7 +27,7 @@ public:
         TRY_DO(archive(entry.path, false));
     }
     announced(entries);
-    if (twins == Twins::archive_made) drop_packed();
+    if (twins != Twins::refused) keep_one(twins);
     refuse_twins(source_, directory_);
     return {};
   }
@@ -56,12 +57,16 @@ public:
   }
 
 private:
-  /// Directories that have been packed.
-  void drop_packed() {
-    std::set<Name> packed;
+  /// Drops the directory or the archive where both are there once. What else is twice stays, to be refused.
+  void keep_one(Twins twins) {
+    std::map<Name, std::size_t> exploded, packed;
     for (const auto& item : source_.items)
-      if (!item.exploded && !item.absent) packed.insert(item.name);
-    std::erase_if(source_.items, [&](const SourceItem& item) { return item.exploded && packed.contains(item.name); });
+      if (!item.absent) ++(item.exploded ? exploded : packed)[item.name];
+    bool drops_exploded = twins == Twins::archive_made;
+    std::erase_if(source_.items, [&](const SourceItem& item) {
+      if (item.exploded != drops_exploded) return false;
+      return exploded.contains(item.name) && packed.contains(item.name) && packed[item.name] == 1;
+    });
   }
   /// A checksum file whose archive is gone. One beside the exploded artifact has nothing to miss.
   void announced(const std::vector<sys::TreeEntry>& entries) {

@@ -48,6 +48,7 @@ struct Source {
 enum class Twins : std::uint8_t {
   refused,      ///< they may differ: each has the defect A006, unless a fetch has unpacked the one into the other
   archive_made, ///< a build has packed the directory, as TheRock's cmake does: the archive alone is listed
+  packed_there, ///< the same, and the directory alone is listed
 };
 /// A directory (artifacts and tarballs of whole SDKs), or one archive with its checksum file beside it; one that is
 /// named may be any .tar.gz. Two archives of one artifact have the defect A006 in any case. not_found D001.

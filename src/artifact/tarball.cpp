@@ -1,6 +1,7 @@
 #include "artifact/tarball.hpp"
 
 #include "artifact/manifest.hpp"
+#include "codec/gzip_writer.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -78,13 +79,12 @@ Result<Tarball> write_tarball(const Catalogue& catalogue, const std::vector<Name
   tarball.path = path;
   Sha256Hasher hasher;
   TRY(auto file, sys::AtomicFile::create(path));
-  auto compressor = codec::Compressor::create(
-      codec::Compression::gzip, options.workers, [&](std::span<const std::byte> bytes) -> Result<void> {
-        hasher.update(bytes);
-        TRY_DO(file.file().write_at(tarball.size, bytes), "while writing " + path);
-        tarball.size += bytes.size();
-        return {};
-      });
+  auto compressor = codec::gzip_writer({options.workers, {}}, [&](std::span<const std::byte> bytes) -> Result<void> {
+    hasher.update(bytes);
+    TRY_DO(file.file().write_at(tarball.size, bytes), "while writing " + path);
+    tarball.size += bytes.size();
+    return {};
+  });
   tar::Writer tar([&](std::span<const std::byte> bytes) -> Result<void> {
     TRY_DO(sys::check_interrupted());
     if (options.on_bytes) options.on_bytes(bytes.size());

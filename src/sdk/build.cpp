@@ -1,6 +1,7 @@
 #include "sdk/build.hpp"
 
 #include "artifact/catalogue.hpp"
+#include "artifact/source.hpp"
 #include "base/text.hpp"
 #include "codec/compression.hpp"
 #include "content/spool.hpp"
@@ -212,7 +213,8 @@ Result<BuildReport> build(const BuildRequest& asked, const RecipeChoice& recipes
   BuildReport report;
 
   // 1. What is there.
-  TRY(auto catalogue, artifact::open_catalogue(request.artifact_dir));
+  auto twins = request.from_build_tree ? artifact::Twins::packed_there : artifact::Twins::refused;
+  TRY(auto catalogue, artifact::open_catalogue(request.artifact_dir, twins));
   tell(events.read, catalogue);
   TRY_DO(refuse_errors(catalogue.findings, fmt::format("the artifacts in {} are not in order", request.artifact_dir)));
 

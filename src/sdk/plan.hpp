@@ -28,6 +28,7 @@ struct BuildRequest {
   codec::Profile profile = codec::Profile::release;
   unsigned workers = 1;
   artifact::TreeOptions trees;   ///< how archives are read
+  bool from_build_tree = false;  ///< directories count, and not the archives that a build has packed from them
   bool require_complete = false; ///< a missing required script is an error
   std::string platform_tag;      ///< of the wheels; empty: linux_x86_64 or win_amd64 (platform_tag.hpp)
   codec::Compression payload = codec::Compression::none; ///< of the tar inside the devel package

@@ -354,6 +354,23 @@ def test_what_is_built_is_in_its_platforms_list(artifacts, tmp_path):
     assert 'LINUX_TARGET_FAMILIES = ["gfx103X-dgpu"]' in text and 'WINDOWS_TARGET_FAMILIES = ["gfx110X-all"]' in text
 
 
+def test_artifacts_of_a_build_tree(own_artifacts, tmp_path):
+    """TheRock's cmake packs each artifact beside it, then February's job makes the packages from the same directory."""
+    words = ("--dest-dir", tmp_path / "alone", "--version", "7.2.0")
+    good("compat", "build_python_packages", "--artifact-dir", own_artifacts, *words)
+    good("artifact", "pack", own_artifacts, "--output-dir", tmp_path / "packed")
+    for archive in (tmp_path / "packed").iterdir():
+        shutil.copy(archive, own_artifacts)
+    assert "error[A006]" in refused("S030", 1, "sdk", "build", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "none", "--version", "7.2.0").err
+    good("compat", "build_python_packages", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "both", "--version", "7.2.0")
+    alone, both = ({file.name: file.read_bytes() for file in (tmp_path / name / "dist").iterdir()} for name in ("alone", "both"))
+    assert alone == both
+    one = next(own_artifacts.glob("*.tar.zst"))
+    shutil.copy(one, one.with_suffix(".xz"))
+    done = refused("S030", 1, "compat", "build_python_packages", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "none", "--version", "7.2.0")
+    assert f"{one.with_suffix('.xz').name} and {one.name} are the same artifact" in done.err
+
+
 def test_artifacts_of_windows(tmp_path):
     done = build_refused("S030", 1, small_windows_artifacts.make(tmp_path / "windows"), tmp_path / "out")
     assert "S036" in done.err

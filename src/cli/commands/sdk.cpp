@@ -100,6 +100,7 @@ Result<sdk::BuildRequest> sdk_request_of(const Context& context, const Arguments
   sdk::BuildRequest request;
   request.artifact_dir = arguments.get("--artifact-dir");
   request.dest_dir = arguments.get("--dest-dir");
+  request.from_build_tree = arguments.has("--build-tree");
   TRY(request.version, version_of(arguments.get("--version")), "while reading --version");
   request.nonce = arguments.get("--version-suffix");
   auto wrong = std::find_if(request.nonce.begin(), request.nonce.end(),
@@ -287,6 +288,9 @@ std::vector<Flag> build_flags() {
        .value = "DIR",
        .help = "directory with the artifacts, exploded or as archives",
        .required = true},
+      {.name = "--build-tree",
+       .value = "",
+       .help = "DIR is a build's own: where it holds an artifact and the archive packed from it, take the artifact"},
       {.name = "--dest-dir", .value = "OUT", .help = "packages are written to OUT/dist", .required = true},
       {.name = "--version", .value = "V", .help = "PEP 440 version of every package", .required = true},
       {.name = "--version-suffix", .value = "N", .help = "suffix of the importable platform packages"},

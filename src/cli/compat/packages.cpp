@@ -43,6 +43,7 @@ Result<int> build_packages(Context& context, const Arguments& arguments) {
               "build",
               "--artifact-dir",
               arguments.get("--artifact-dir"),
+              "--build-tree", // February's jobs package where they have just built and packed
               "--dest-dir",
               arguments.get("--dest-dir"),
               "--version",
