@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 import zipfile
 from functools import cache
@@ -13,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from support import review_logs as review  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import PROGRAM, clean_environment, good, quarry, refused  # noqa: E402
 
 VARIANTS = list(review.JOB_MINUTES)
 
@@ -120,7 +121,14 @@ def test_the_page_stands_alone(logs, tmp_path):
     (tmp_path / "link.html").symlink_to(log)
     for page in (log, tmp_path / "link.html"):
         refused("C042", 2, "time", "report", f"3.12={log}", "--html", page)
+    refused("C042", 2, "time", "report", tmp_path, "--html", log)
     refused("C006", 2, "time", "report", log, "--html", "-")
+    with (tmp_path / "appended").open("ab") as out:
+        out.write(b"before\n")
+        out.flush()
+        subprocess.run([PROGRAM, "time", "report", log, "--html", "/dev/stdout"], stdout=out, check=True)
+    text = (tmp_path / "appended").read_text()
+    assert text.startswith("before\n<!doctype html>") and "phase" in text.rpartition("</html>")[2]
     assert log.read_bytes() == (logs / "py3.12.log").read_bytes()
     page = (tmp_path / "times.html").read_text()
     assert page.startswith("<!doctype html>") and "Bazel pjrt" in page and "--cached llvm" in page

@@ -136,6 +136,9 @@ def test_what_cannot_be_fetched_is_said(place, made, bucket, command, tmp_path):
         requested.clear()
         done = refused("W017", 2, *command, f"{url}/{made.name}?X-Amz-Signature=secret")
         assert (requested, "secret" in done.err) == ([], False)
+        done = refused("W017", 2, *command, f"{url.replace('://', '://user:secret@')}/{made.name}?x")
+        assert "secret" not in done.err
+        good(*command, f"{url}/{made.name}#sha256=00")
     with s3_server.serve("--without", "ranges") as server:
         rangeless = clean_environment(**server.environment(), AWS_EC2_METADATA_DISABLED="true", NO_PROXY="127.0.0.1")
         good("store", "put", made, made.name, "--store", f"s3://{server.bucket}", environment=rangeless)

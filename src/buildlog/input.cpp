@@ -34,11 +34,12 @@ Unexpected no_log(const std::string& name, std::string_view why, ErrorKind kind 
 }
 
 /// A job that did not run, or a pipe from a command that failed, must not look like a log without a finding.
-Unexpected empty_log(const std::string& path) {
+Unexpected empty_log(const std::string& path, std::size_t logs) {
   if (path == "-")
     return fail(ErrorKind::invalid_argument, "X502", "standard input: it is empty",
                 "run the command before the pipe alone and look at its error");
-  return fail(ErrorKind::invalid_argument, "X502", fmt::format("{}: it is empty", path),
+  return fail(ErrorKind::invalid_argument, "X502",
+              fmt::format("{}: {}", path, logs == 1 ? "it is empty" : "all its logs are empty"),
               "look at what should have written it");
 }
 
@@ -246,7 +247,7 @@ Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findi
     }
   }
   if (std::all_of(inputs.begin(), inputs.end(), [](const Input& input) { return input.size == 0; }))
-    return empty_log(path);
+    return empty_log(path, inputs.size());
   if (inputs.size() > k_inputs_max) return no_log(path, fmt::format("more than {} logs", k_inputs_max));
   if (!label.empty())
     for (auto& input : inputs) input.variant = inputs.size() == 1 ? label : label + " " + input.variant;

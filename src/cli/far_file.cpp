@@ -20,13 +20,18 @@ Result<FarFile> open_in_store(const Context& context, const std::string& store, 
 }
 
 // s3://bucket/prefix/x.whl: a key in the store that is the rest. A URL is percent-encoded, a key is not.
-Result<FarFile> open_far_file(const Context& context, const std::string& place) {
+Result<FarFile> open_far_file(const Context& context, const std::string& given) {
+  bool bucket = given.starts_with("s3:");
+  auto place = bucket ? given : given.substr(0, given.find('#')); // links of an index end in #sha256=…
   auto slash = place.rfind('/');
-  if (place.find('?') != place.npos || slash < place.find("://") + 3 || slash + 1 == place.size())
-    return fail(ErrorKind::invalid_argument, "W017", fmt::format("{} names no file", place.substr(0, place.find('?'))),
+  bool query = !bucket && place.find('?') != place.npos;
+  if (query || slash < place.find("://") + 3 || slash + 1 == place.size())
+    return fail(ErrorKind::invalid_argument, "W017",
+                fmt::format("{} is not the address of a file", // a user's name may stand with a password
+                            place.find('@') == place.npos ? place.substr(0, place.find('?')) : "…"),
                 "give the address of a wheel, without a query: `https://HOST/PATH/NAME.whl`");
   auto key = place.substr(slash + 1);
-  return open_in_store(context, place.substr(0, slash), place.starts_with("s3:") ? key : text::percent_decode(key));
+  return open_in_store(context, place.substr(0, slash), bucket ? key : text::percent_decode(key));
 }
 
 Result<FileOperand> file_operand(const Context& context, const std::string& operand) {

@@ -122,7 +122,7 @@ void find_uneven(const std::vector<Unit>& units, const Asked& asked, Judgement& 
   }
   for (const auto& [without, targets] : found)
     report(into,
-           {"G105", Severity::warning, text::first(targets, k_shown),
+           {"G105", Severity::warning, text::join(targets, ", "),
             fmt::format("{} of {} have no code for {}: {}", without.size(), units::things(members.size(), "library"),
                         targets.size() == 1 ? "it" : "these targets", text::first(without, k_shown)),
             "build all libraries of a package for the same targets"});

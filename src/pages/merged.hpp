@@ -66,8 +66,8 @@ Result<Merged> merge_directory(store::ObjectStore& store, const std::string& dir
 Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});
 /// The same for the groups of that run, if it has several: for each group with sets in two directories one index of its
 /// areas and of the directories without a group. Writes that of the directory's own group; those of the others if they
-/// do not exist yet, if the directory has no group, or if every page is compared. Costs besides one listing of each
-/// area, and one small read for each other group.
+/// do not exist yet, if the directory has no group, or if every page is compared. Costs one listing of each area, a
+/// head for each other group, and for each index that it updates what merge_run_of() costs.
 Result<MergedAll> merge_groups_of(store::ObjectStore& store, const std::string& directory,
                                   const MergeOptions& options = {});
 /// The same for a channel. Also fails with not_found (R015) if the channel does not exist, unless the store has neither

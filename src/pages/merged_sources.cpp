@@ -98,7 +98,7 @@ Finding torn_note(const std::string& place, const std::string& run, const std::s
   return {"P053", Severity::warning, place,
           fmt::format("{} is left out: {} and {} are different files of one name", project, keys[0], keys[1]),
           fmt::format("install from one group: `--index-url STORE/{0}/merged/GROUP/simple/`, for a group with packages "
-                      "in one area `STORE/{0}/python/GROUP/merged/simple/`, or `run:ID@GROUP`",
+                      "in one area `STORE/{0}/AREA/GROUP/merged/simple/`, or `run:ID@GROUP`",
                       run)};
 }
 
@@ -180,8 +180,14 @@ Source group_source(ObjectReader& store, const RunGroup& of) {
   auto place = group_index_directory(of);
   auto notes = std::make_shared<Findings>();
   auto projects = [&store, of, place, notes](const std::string&) -> Result<Projects> {
-    TRY(auto sets, sets_of_run(store, of.run));
-    std::erase_if(sets, [&](const auto& sealed) { return !serves_group(sealed.set.directory, of.group); });
+    TRY(auto seals, seals_of_run(store, of.run));
+    std::vector<registry::SealedSet> sets;
+    for (const auto& [directory, keys] : seals) { // those of other groups may be damaged
+      if (!serves_group(directory, of.group)) continue;
+      TRY(auto there, registry::sealed_sets_below(store, directory));
+      std::erase_if(there, [&](const auto& sealed) { return sealed.set.directory != directory; });
+      std::move(there.begin(), there.end(), std::back_inserter(sets));
+    }
     std::map<std::string, std::array<std::string, 2>> torn;
     auto files = files_without(sets, torn);
     notes->clear();

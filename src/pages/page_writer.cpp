@@ -2,6 +2,7 @@
 
 #include "base/codes.hpp"
 #include "pages/foreign_pages.hpp"
+#include "registry/rounds.hpp"
 #include "thread/pool.hpp"
 #include <atomic>
 #include <fmt/core.h>
@@ -223,7 +224,7 @@ Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& 
 
 Result<Projected> write_pages(ObjectStore& store, const PageSource& source) {
   ForeignPages foreign(store, source.directory);
-  for (int round = 0; round < k_rebase_max; ++round) {
+  for (int round = 0; round < registry::k_rebase_max; ++round) {
     TRY(auto done, try_once(store, source, foreign), "while writing the pages of " + source.directory);
     if (!done) continue;
     done->foreign = foreign.left();

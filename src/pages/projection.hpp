@@ -9,7 +9,6 @@
 // writes only one writer is safe (ObjectStore::conditional_writes).
 #include "base/finding.hpp"
 #include "base/result.hpp"
-#include "pages/rounds.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
 #include <cstdint>

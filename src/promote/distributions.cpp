@@ -1,10 +1,12 @@
 #include "promote/distributions.hpp"
 
+#include "base/codes.hpp"
 #include "base/json.hpp"
 #include "pages/projection.hpp"
 #include "promote/planning.hpp"
 #include "publish/publish.hpp"
 #include "publish/shown.hpp"
+#include "registry/rounds.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -195,7 +197,7 @@ Result<DistributionReceipt> rollback_distribution(ObjectStore& store, const std:
 
 Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std::string& directory,
                                                    const std::vector<std::string>& what, const Options& options) {
-  for (pages::Rounds rounds("distribution " + directory);;) {
+  for (registry::Rounds rounds("distribution " + directory);;) {
     TRY(auto now, registry::require_distribution(store, directory));
     DistributionUnblocked done{now.record, {}};
     auto next = now.record.shown;
@@ -213,6 +215,8 @@ Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std
     auto moved = registry::move_distribution(store, now, next,
                                              {registry::Action::unblock, {}, options.who, options.when, options.why});
     if (!moved) {
+      // A lost write may still arrive: the next round would find nothing blocked, and say that nothing was changed.
+      if (moved.error().is(codes::write_unconfirmed)) return fail(std::move(moved).error());
       TRY_DO(rounds.another(std::move(moved).error()));
       continue;
     }

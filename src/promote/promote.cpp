@@ -10,6 +10,7 @@
 #include "publish/publish.hpp"
 #include "registry/evidence_marks.hpp"
 #include "registry/judged.hpp"
+#include "registry/rounds.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -247,12 +248,12 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
     TRY(auto earlier, executed_before(store, request, *options.execute, options));
     if (earlier) return std::move(*earlier);
   }
-  pages::Rounds rounds("channel " + request.channel);
+  registry::Rounds rounds("channel " + request.channel);
   for (int late = 0;;) {
     TRY(auto plan, plan_promotion_at(store, request, options.clock_us ? options.clock_us() : request.now_us));
     auto receipt = run(store, std::move(plan), options, before);
     if (receipt) return with_url(store, options, std::move(*receipt));
-    if (receipt.error().is(codes::verdict_out_of_date) && ++late < pages::k_rebase_max) continue;
+    if (receipt.error().is(codes::verdict_out_of_date) && ++late < registry::k_rebase_max) continue;
     if (options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not
     TRY_DO(rounds.another(std::move(receipt).error()));
   }

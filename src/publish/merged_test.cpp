@@ -404,6 +404,25 @@ TEST_F(MergedIndex, OfAGroupShowsItsAreasAndNoOtherGroup) {
   EXPECT_EQ(testing::violations(*store_), "");
 }
 
+TEST_F(MergedIndex, OfAGroupLeavesOutWhatItsAreasDisagreeAbout) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"jax-1.0-py3-none-any.whl"}, "", "42", "jax", "two"));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz", "core-1.0-py3-none-any.whl"}, "", "42", "python", "one"));
+  Packages made;
+  made.add("rocm-1.0.tar.gz", "other bytes");
+  Target target{.layout = *run::Layout::create({{}, "42", Platform::linux}), .group = "one", .channel = {}};
+  target.area = "pytorch";
+  auto plan = make_plan(*store_, target, *collect({made.path(), testing::fake_describe, 1}), k_merged_at);
+  ASSERT_TRUE(plan) << render(plan.error());
+  auto receipt = execute(*store_, *plan, {k_merged_at, "tester", {}, 1, {}});
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  std::vector<std::string> places;
+  for (const auto& note : receipt->notes) places.push_back(note.code + " " + note.place);
+  EXPECT_THAT(places, ::testing::Contains("P053 42-linux/merged/one"));
+  EXPECT_FALSE(store_->get("42-linux/merged/one/simple/rocm/index.html", 1 << 20)->has_value());
+  EXPECT_TRUE(store_->get("42-linux/merged/one/simple/core/index.html", 1 << 20)->has_value());
+}
+
 TEST_F(MergedIndex, OfAGroupHasWhatIsForAllGroups) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"torch-2.9-cp312-cp312-linux_x86_64.whl"}, "", "42", "pytorch", "one"));

@@ -1,6 +1,7 @@
 #include "publish/move.hpp"
 
 #include "publish/marks.hpp"
+#include "registry/rounds.hpp"
 #include "signature/stored.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -76,7 +77,7 @@ Result<registry::View> same_view(store::ObjectReader& store, const std::optional
 Result<Guarded> change_guard(store::ObjectStore& store, const std::string& channel, const ChangeGuard& change,
                              const Reason& reason) {
   TRY_DO(registry::check_channel_name(channel));
-  for (pages::Rounds rounds("channel " + channel);;) {
+  for (registry::Rounds rounds("channel " + channel);;) {
     TRY(auto now, registry::read_channel(store, channel));
     auto before = now ? now->record.guard : registry::Guard();
     auto with_guard = reason;
@@ -97,7 +98,7 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
 
 Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
                        const std::vector<registry::SealedSet>& sets, const Reason& reason) {
-  for (pages::Rounds rounds("channel " + channel);;) {
+  for (registry::Rounds rounds("channel " + channel);;) {
     TRY(auto now, registry::read_channel(store, channel));
     registry::View base;
     if (now) {

@@ -167,8 +167,10 @@ Result<void> merge(ObjectStore& store, const Plan& plan, const ExecuteOptions& o
   TRY(auto groups, pages::merge_groups_of(store, plan.directory));
   std::ranges::move(groups.notes, std::back_inserter(receipt.notes));
   auto own = pages::group_index_directory({run::run_of(plan.directory), run::group_of(plan.directory)});
-  if (std::ranges::find(groups.directories, own) != groups.directories.end())
-    receipt.group_index_url = options.public_url.of(store, own + "/simple") + "/";
+  if (std::ranges::find(groups.directories, own) != groups.directories.end()) {
+    TRY(auto at, pages::addresses_of(store, options.public_url, own));
+    receipt.group_index_url = at.index_url;
+  }
   return {};
 }
 

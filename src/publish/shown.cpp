@@ -2,6 +2,7 @@
 
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
+#include "registry/rounds.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -54,7 +55,7 @@ std::string address_of(const ObjectReader& store, const std::string& directory) 
 
 Result<bool> show_sets(ObjectStore& store, const std::string& directory, const std::vector<ShownSet>& sets,
                        const registry::DistributionMove& move) {
-  for (pages::Rounds rounds("distribution " + directory);;) {
+  for (registry::Rounds rounds("distribution " + directory);;) {
     TRY(auto now, registry::require_distribution(store, directory));
     forget_just_sealed(now, sets);
     auto fresh = not_shown_in(now.record.shown, sets);

@@ -58,6 +58,8 @@ TEST(FlatJson, RefusesWhatTheTreeRefuses) {
                                  R"({"a" 1})",
                                  "nul",
                                  "[tru]"};
+  for (char control : {'\x01', '\x1a', '\x1b', '\x1f'})
+    texts.push_back("[\"" + std::string(40, 'a') + control + std::string(40, 'a') + "\"]");
   for (const auto& text : texts) {
     auto tree = json::parse({text, "the record"});
     auto flat = FlatJson::parse({text, "the record"});
@@ -79,8 +81,9 @@ TEST(FlatJson, TakesWhatTheTreeTakes) {
 using std::string_view_literals::operator""sv;
 
 TEST(FlatJson, AgreesWithTheTreeOnAlteredTexts) {
-  const std::string good = R"({"a":[1,-2,3.5e1,true,false,null,"x\n\u00e4\\"],"b":{"c":{},"d":[[],0]},"e":"ä"})";
-  constexpr std::string_view pieces = "{}[]\",:\\u0019-+.eEdDtrfalsn \n\t/*'\xc3\xa4\xff\0"sv;
+  const std::string good =
+      R"({"a":[1,-2,3.5e1,true,false,null,"x\n\u00e4\\"],"b":{"c":{},"d":[[],0]},"e":"ä, and a text that is longer than what the reader looks at in one step"})";
+  constexpr std::string_view pieces = "{}[]\",:\\u0019-+.eEdDtrfalsn \n\t/*'\xc3\xa4\xff\x1b\x1f\0"sv;
   std::mt19937_64 random(20'261'126);
   for (int i = 0; i < 20'000; ++i) {
     auto text = good;

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "pages/projection.hpp"
 #include "publish/distribute.hpp"
+#include "registry/rounds.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -72,11 +73,12 @@ Result<bool> is_something_behind(const Following& following) {
   return false;
 }
 
-/// One distribution; when somebody else moves it, it is planned anew: the channel has moved already.
+/// One distribution; when somebody else moves it, or nobody knows whether it moved, it is planned anew: the channel has
+/// moved already.
 Result<promote::DistributionReceipt> carry_one(const Following& following, const DistributionPlan& planned,
                                                const promote::Options& options) {
   auto plan = planned;
-  for (pages::Rounds rounds("distribution " + planned.directory());;) {
+  for (registry::Rounds rounds("distribution " + planned.directory());;) {
     auto done = promote::execute_distribution(*following.to.store, plan, options);
     if (done) return done;
     TRY_DO(rounds.another(std::move(done).error()));

@@ -23,12 +23,17 @@ bool was_not_looked_at(const Refusal& refusal) {
          refusal.trouble == net::Trouble::moved;
 }
 
+/// An answer that says nothing about the question: another one may come next time.
+bool says_nothing(const Refusal& refusal) {
+  return refusal.status == 0 || (refusal.status >= 500 && refusal.status != 501) ||
+         refusal.trouble == net::Trouble::busy || refusal.trouble == net::Trouble::throttled ||
+         refusal.code == "OperationAborted" || refusal.code == "InvalidPart" || was_not_looked_at(refusal);
+}
+
 bool refuses_the_header(const Refusal& refusal) {
-  bool passes = refusal.trouble == net::Trouble::busy || refusal.trouble == net::Trouble::throttled ||
-                refusal.code == "OperationAborted" || was_not_looked_at(refusal);
   auto status = refusal.status;
   bool refused = status == 400 || status == 404 || status == 409 || status == 412 || status == 501;
-  return refused && !passes && refusal.code != "NoSuchBucket";
+  return refused && !says_nothing(refusal) && refusal.code != "NoSuchBucket";
 }
 
 /// Whether the server gave no usable answer, so the question stays open. An answer that is not from S3, such as a page
@@ -112,8 +117,7 @@ private:
   }
   Result<bool> complete_is_unconditional() {
     auto id = start_upload({bucket_, key_, "ask what the store can do"}, {});
-    if (!id && (id.error().status == 0 || (id.error().status >= 500 && id.error().status != 501)))
-      return fail(std::move(id.error().error));
+    if (!id && says_nothing(id.error())) return fail(std::move(id.error().error));
     if (!id) return true; // no multipart at all: nothing is known to be conditional
     const std::string bytes = "part";
     auto part = bucket_.call({.action = "ask what the store can do",
@@ -139,8 +143,7 @@ private:
                               .repeat = false});
     if (done) return true;
     end_upload({bucket_, key_, "end the probe"}, *id);
-    if (done.error().status == 0 || (done.error().status >= 500 && done.error().status != 501))
-      return fail(std::move(done.error().error));
+    if (says_nothing(done.error())) return fail(std::move(done.error().error));
     return done.error().status != 412;
   }
 

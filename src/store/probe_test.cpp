@@ -14,20 +14,33 @@ protected:
   void TearDown() override { server_.control("DELETE"); }
   void arm(const std::string& fault) { server_.control("POST", R"({"faults":[)" + fault + "]}"); }
   std::unique_ptr<ObjectStore> open() { return testing::open_at(server_, prefix_, testing::tuning()); }
+  /// The record of this prefix, without its time.
+  Json kept() {
+    auto key = s3::BucketKey(prefix_ + "/.quarry/capabilities.json");
+    auto made = server_.call({.action = "read", .key = key}, server_.bucket);
+    EXPECT_TRUE(made);
+    auto record = made ? Json::parse(made->response.body) : Json();
+    record.erase("checked");
+    return record;
+  }
   testing::Server& server_ = testing::s3_double();
   std::string prefix_ = "probe/" + sys::random_hex(6);
 };
 
 TEST_F(ProbeOfAStore, AnAnswerThatPassesIsNoRefusal) {
+  ASSERT_TRUE(*open()->conditional_writes());
+  const auto undisturbed = kept();
+  EXPECT_EQ(undisturbed.at("complete_conditions"), true);
   for (const std::string answer : {"400:RequestTimeout", "400:IncompleteBody", "400:ExpiredToken",
                                    "409:OperationAborted", "429:TooManyRequestsException", "503:SlowDown"})
-    for (const char* skip : {"0", "1", "2", "3"}) {
+    for (const std::string which : {R"("PUT","skip":0)", R"("PUT","skip":1)", R"("PUT","skip":2)", R"("PUT","skip":3)",
+                                    R"("POST","skip":0)", R"("POST","skip":1)"}) {
       prefix_ = "probe/" + sys::random_hex(6);
-      arm(R"({"action":"status:)" + answer + R"(","method":"PUT","key":"*/.quarry/probe-*","skip":)" + skip + "}");
+      arm(R"({"action":"status:)" + answer + R"(","key":"*/.quarry/probe-*","method":)" + which + "}");
       auto can = open()->conditional_writes();
-      ASSERT_TRUE(can) << answer << render(can.error());
-      EXPECT_TRUE(*can) << answer << ", as question " << skip;
-      EXPECT_EQ(server_.control("GET").at("armed"), 0) << answer;
+      ASSERT_TRUE(can) << answer << which << render(can.error());
+      EXPECT_EQ(server_.control("GET").at("armed"), 0) << answer << which;
+      EXPECT_EQ(kept(), undisturbed) << answer << which;
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "sys/identity.hpp"
 #include "sys/path.hpp"
+#include "sys/stream.hpp"
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -177,18 +178,21 @@ Result<std::string> read_file(const std::string& path, std::uint64_t max_bytes) 
 
 namespace {
 /// What is written in place: a rename would make a file of a device or a pipe, also of /dev/null for all programs.
-bool is_a_stream(const std::string& path) {
-  for (std::string_view place : {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"})
+bool is_written_in_place(const std::string& path) {
+  for (std::string_view place : {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/"})
     if (path.starts_with(place)) return true;
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  return path != "-" && is_stream(path);
 }
 } // namespace
 
 Result<void> write_file(const std::string& path, std::string_view content, unsigned mode) {
-  if (is_a_stream(path)) {
-    TRY(auto stream, open_file(path, O_WRONLY, 0, "open"));
-    return stream.write(content);
+  if (is_written_in_place(path)) {
+    // Opened anew, a file behind /dev/stdout would be written from its first byte, over what is there.
+    int own = path == "/dev/stdout" ? STDOUT_FILENO : path == "/dev/stderr" ? STDERR_FILENO : -1;
+    auto stream = own < 0 ? open_file(path, O_WRONLY | O_APPEND, 0, "open")
+                          : Result<File>(File(::fcntl(own, F_DUPFD_CLOEXEC, 0)));
+    if (!stream) return fail(std::move(stream).error());
+    return stream->write(content);
   }
   TRY(auto file, AtomicFile::create(path, mode));
   TRY_DO(file.file().write(content), "while writing " + path);
@@ -208,7 +212,7 @@ Result<AtomicFile> AtomicFile::create(const std::string& path, unsigned mode) {
   // The first name is always the same, so that a leftover is found and replaced; the others, with a pid and a counter,
   // are for several writers of one file.
   static std::atomic<unsigned> counter{0};
-  if (is_a_stream(path))
+  if (is_written_in_place(path))
     return fail(ErrorKind::invalid_argument, "D002", path + " is a device or pipe, and this is written as a file",
                 "name a file");
   auto start = path::join(path::dirname(path), "." + std::string(path::basename(path).substr(0, 200)));

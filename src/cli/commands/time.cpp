@@ -42,7 +42,9 @@ Result<void> check_page(const Arguments& arguments) {
   for (const auto& operand : arguments.operands)
     for (const auto& log : {operand, operand.substr(operand.find('=') + 1)}) {
       auto read = sys::real_path(log);
-      if (page && read && *page == *read)
+      bool below =
+          page && read && page->starts_with(*read + "/") && (page->ends_with(".log") || page->ends_with(".txt"));
+      if (page && read && (*page == *read || below))
         return fail(ErrorKind::invalid_argument, "C042", fmt::format("--html {} is a log that is read", *file),
                     "name another file for the page");
     }

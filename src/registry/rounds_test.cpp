@@ -1,9 +1,9 @@
-#include "pages/rounds.hpp"
+#include "registry/rounds.hpp"
 
 #include "base/codes.hpp"
 #include <gtest/gtest.h>
 
-namespace quarry::pages {
+namespace quarry::registry {
 namespace {
 
 Error overtaken() { return Error::of(ErrorKind::precondition_failed, "R003", "moved"); }
@@ -36,4 +36,4 @@ TEST(Rounds, AnyOtherErrorIsFinal) {
 }
 
 } // namespace
-} // namespace quarry::pages
+} // namespace quarry::registry

@@ -1,9 +1,9 @@
-#include "pages/rounds.hpp"
+#include "registry/rounds.hpp"
 
 #include "base/codes.hpp"
 #include <fmt/core.h>
 
-namespace quarry::pages {
+namespace quarry::registry {
 
 Result<void> Rounds::another(Error error) {
   bool faster = error.is(codes::overtaken);
@@ -16,4 +16,4 @@ Result<void> Rounds::another(Error error) {
               "run the same command again; what it wrote so far is kept");
 }
 
-} // namespace quarry::pages
+} // namespace quarry::registry

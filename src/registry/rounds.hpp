@@ -3,7 +3,7 @@
 #include "base/result.hpp"
 #include <string>
 
-namespace quarry::pages {
+namespace quarry::registry {
 
 /// How many rounds a writer makes, the first one included, before it gives up because others were faster. A round is
 /// lost only if another writer has written something meanwhile, or the reply to a write was lost.
@@ -26,4 +26,4 @@ private:
   int rounds_ = 0, unknown_ = 0;
 };
 
-} // namespace quarry::pages
+} // namespace quarry::registry
