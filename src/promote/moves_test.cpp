@@ -376,7 +376,7 @@ TEST(RandomMoves, FollowTheOracle) {
       test_a_set,      test_a_set,    test_a_set,        waive_a_set,   revoke_waivers, promote_a_set,
       promote_a_set,   promote_a_set, roll_back,         yank_a_file,   unblock_a_file, sweep,
       promote_and_die, wait,          change_protection, publish_a_set, publish_a_set,  promote_by_another_policy};
-  auto sequences = number_of("QUARRY_SEQUENCES", number_of("QUARRY_LONG", 0) ? 10'000 : 150);
+  auto sequences = number_of("QUARRY_SEQUENCES", number_of("QUARRY_LONG", 0) ? 10'000 : 60);
   auto seed = number_of("QUARRY_SEED", 1);
   std::size_t promoted = 0;
   for (std::uint64_t i = 0; i < sequences; ++i) {

@@ -423,7 +423,7 @@ protected:
     auto expected_receipt = command(counting);
     ASSERT_TRUE(expected_receipt) << render(expected_receipt.error());
     const auto expected = snapshot(*undisturbed);
-    for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+    for (std::uint64_t n = 1; n <= counting.calls(); n += store::testing::moment_step()) {
       SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
       auto store = store::make_memory_store();
       prepare(*store);
@@ -514,7 +514,7 @@ TEST_F(Promote, APlainRollbackThatDiedBeforeItsPagesIsCompletedNotRepeated) {
   for (std::uint64_t n = 1; n <= counting.calls(); ++n)
     if (counting.log()[n - 1] == "put channels/stable/pages.json") last = n;
   ASSERT_GT(last, 0u);
-  for (std::uint64_t n = 1; n <= last; ++n) {
+  for (std::uint64_t n = 1; n <= last; n += store::testing::moment_step()) {
     SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
     auto store = store::make_memory_store();
     prepare(*store);

@@ -116,7 +116,7 @@ TEST(Withdraw, KilledAnywhereTheChannelIsWholeAndTheSameCommandEndsIt) {
   FaultyStore counting(*counting_store);
   auto plan = plan_withdrawal(counting, "nightly", {"shared-1.tar.gz"});
   ASSERT_TRUE(plan && withdraw(counting, *plan, k_withdrawer));
-  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+  for (std::uint64_t n = 1; n <= counting.calls(); n += store::testing::moment_step()) {
     SCOPED_TRACE(counting.log()[n - 1]);
     auto store = store::make_memory_store();
     two_sets(*store);

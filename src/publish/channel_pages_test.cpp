@@ -270,7 +270,7 @@ TEST(GuardedChannel, TheSameCallCompletesAProtectionThatDiedAnywhere) {
   store::testing::FaultyStore counting(*undisturbed);
   ASSERT_TRUE(protect(counting));
   const auto expected = testing::snapshot(*undisturbed);
-  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+  for (std::uint64_t n = 1; n <= counting.calls(); n += store::testing::moment_step()) {
     SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
     auto store = store::make_memory_store();
     store::testing::FaultyStore faulty(*store, {store::testing::FaultyStore::Fault::die_after, n, false});

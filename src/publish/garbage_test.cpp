@@ -204,7 +204,7 @@ TEST(Garbage, BetweenAnyTwoStepsOfAPublishLosesNothing) {
   World counted(base, 0);
   FaultyStore counter(*counted.store);
   ASSERT_TRUE(counted.publish_later(counter));
-  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+  for (std::uint64_t at = 1; at <= counter.calls(); at += store::testing::moment_step()) {
     World world(base, 0);
     world.collect_garbage(k_at_once); // marked
     FaultyStore stepped(*world.store);
@@ -228,7 +228,7 @@ TEST(Garbage, APublishBetweenAnyTwoStepsOfACollectionLosesNothing) {
   counted.collect_garbage(k_at_once);
   FaultyStore counter(*counted.store);
   ASSERT_FALSE(collect_garbage(counter, k_at_once)->keys.empty());
-  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+  for (std::uint64_t at = 1; at <= counter.calls(); at += store::testing::moment_step()) {
     World world(base, 0);
     world.collect_garbage(k_at_once);
     FaultyStore stepped(*world.store);

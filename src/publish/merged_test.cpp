@@ -231,7 +231,7 @@ TEST_F(MergedIndex, PagesOfAMoveThatDiedAreFoundWhenTheChannelReturns) {
   auto first = *registry::require_channel(*store_, "staging");
   FaultyStore counting(*store_);
   ASSERT_TRUE(publish(counting, {"core-1.1-py3-none-any.whl", "more-1.0-py3-none-any.whl"}, "staging", "43"));
-  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+  for (std::uint64_t n = 1; n <= counting.calls(); n += store::testing::moment_step()) {
     SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
     auto store = store::make_memory_store();
     ASSERT_TRUE(mirror(*store, {"numpy-2.0-py3-none-any.whl"}));
@@ -572,7 +572,7 @@ TEST_P(MergeInterrupted, TheSameCommandCompletes) {
   ASSERT_TRUE(pages::merge_all(counting, {false, 1}));
   const auto expected = pages_of(testing::snapshot(*undisturbed));
   ASSERT_GT(counting.calls(), 20u);
-  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+  for (std::uint64_t n = 1; n <= counting.calls(); n += store::testing::moment_step()) {
     SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
     auto store = prepare();
     FaultyStore faulty(*store, {GetParam(), n, false});

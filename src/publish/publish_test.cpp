@@ -204,7 +204,7 @@ TEST_F(Publish, AReplacementThatIsKilledAnywhereIsCompleted) {
   }
   for (auto fault : {FaultyStore::Fault::die_before, FaultyStore::Fault::die_after, FaultyStore::Fault::lose_reply,
                      FaultyStore::Fault::lose_request})
-    for (std::uint64_t at = 1; at <= writes; ++at) {
+    for (std::uint64_t at = 1; at <= writes; at += store::testing::moment_step()) {
       LeftBehind left;
       FaultyStore faulty(*left.store, {fault, at, true});
       static_cast<void>(publish(faulty, packages_, left.at(INT64_MAX)));
@@ -469,7 +469,7 @@ TEST_P(Interrupted, PublishIsCompletedByTheSameCommand) {
   ASSERT_TRUE(publish(counting, second, target("staging")));
   const auto expected = testing::snapshot(*undisturbed);
   ASSERT_GT(counting.calls(), 40u);
-  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+  for (std::uint64_t n = 1; n <= counting.calls(); n += store::testing::moment_step()) {
     SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
     auto store = prepare();
     FaultyStore faulty(*store, {GetParam(), n, false});

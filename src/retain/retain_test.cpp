@@ -432,7 +432,7 @@ TEST(Retention, KilledAtAnyCallAndRunAgainItGivesAnEqualStore) {
   ASSERT_THAT(done->purged, SizeIs(1));
   auto expected = shape(*whole.store);
   for (auto fault : {FaultyStore::Fault::die_before, FaultyStore::Fault::die_after, FaultyStore::Fault::lose_reply})
-    for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+    for (std::uint64_t at = 1; at <= counter.calls(); at += store::testing::moment_step()) {
       World world(base, 0);
       FaultyStore dying(*world.store, {fault, at, false});
       auto killed = world.try_apply(dying);
@@ -451,7 +451,7 @@ TEST(Retention, AnUndoThatIsKilledIsCompleted) {
   World counted(base, 0);
   FaultyStore counter(*counted.store);
   ASSERT_TRUE(counted.undo(counter, {plan, {}}));
-  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+  for (std::uint64_t at = 1; at <= counter.calls(); at += store::testing::moment_step()) {
     World world(base, 0);
     FaultyStore dying(*world.store, {FaultyStore::Fault::die_before, at, false});
     auto killed = world.undo(dying, {plan, {}});
@@ -479,7 +479,7 @@ TEST(Retention, ARepeatedUndoWritesThePages) {
   World counted(base, 0);
   FaultyStore counter(*counted.store);
   ASSERT_TRUE(counted.undo(counter, {plan, {}}));
-  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+  for (std::uint64_t at = 1; at <= counter.calls(); at += store::testing::moment_step()) {
     World world(base, 0);
     FaultyStore dying(*world.store, {FaultyStore::Fault::die_before, at, false});
     ASSERT_FALSE(world.undo(dying, {plan, {}}));

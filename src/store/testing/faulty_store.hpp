@@ -1,11 +1,23 @@
 #pragma once
 // Wraps a store; its Nth call fails, loses a reply or "dies". copy_from() is false; what has no `do_` always works.
 #include "store/object_store.hpp"
+#include <cstdlib>
 #include <fmt/core.h>
 #include <mutex>
 #include <vector>
 
 namespace quarry::store::testing {
+
+/// How far apart the calls are at which a test lets a process die: 1, or 3 with sanitizers, under which all takes
+/// several times as long. `./check --full` (QUARRY_LONG, and its builds without sanitizers) takes each call.
+inline std::uint64_t moment_step() {
+#ifdef __has_feature // clang
+  constexpr bool k_sanitized = __has_feature(address_sanitizer);
+#else
+  constexpr bool k_sanitized = false;
+#endif
+  return k_sanitized && !std::getenv("QUARRY_LONG") ? 3 : 1;
+}
 
 class FaultyStore : public ObjectStore {
 public:
