@@ -40,7 +40,7 @@ artifact_deps = ["amd-llvm"]
 artifact_group = "math"
 type = "target-specific"
 artifact_deps = ["core-hip", "base"]
-"""
+""" + "".join(f'[artifacts.a-component-of-many-{n}]\nartifact_group = "math"\n' for n in range(100))  # as many as TheRock has
 COMPILER = {"amd-llvm_run_generic", "base_run_generic", "core-hip_dev_generic", "core-hip_lib_generic"}
 MATH = {f"blas_dev_{FAMILY}", f"blas_lib_{FAMILY}"}
 

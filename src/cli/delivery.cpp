@@ -40,7 +40,6 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments,
   if (arguments.has("--prefix") && to.prefix.empty())
     return fail(ErrorKind::invalid_argument, "O010", "--prefix is empty: packages do not go to the root of a bucket",
                 "name a directory, such as `--prefix v2/{family}`, or omit it for that of the channel");
-  if (!to.prefix.empty()) TRY_DO(store::check_key(to.prefix));
   if (to.prefix.empty()) {
     TRY(auto rules, publish::find_distribution_rules(context.resources, arguments.get("--distributions")));
     // All channels of `stable-{family}` go where `stable` goes.

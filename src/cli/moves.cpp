@@ -90,6 +90,11 @@ std::string moved_text(const promote::Receipt& receipt) {
 std::string undo_note(const Context& context, const Arguments& arguments, const std::string& channel) {
   NextCommand rollback(context, "rollback");
   rollback.operand(channel).set("--store", arguments.get("--store")).signed_if(arguments.has("--sign"));
+  // What was copied to another store comes back with the channel, or its readers keep the bad release.
+  const auto& given = arguments.values;
+  if (given.contains("--to-store"))
+    for (const char* flag : {"--to-store", "--prefix", "--distributions"})
+      if (given.contains(flag)) rollback.set(flag, arguments.get(flag));
   return "undo: " + rollback.text();
 }
 

@@ -5,6 +5,7 @@
 #include "pages/projection.hpp"
 #include "publish/history.hpp"
 #include "publish/move.hpp"
+#include "publish/outputs.hpp"
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
@@ -385,6 +386,8 @@ TEST_F(MergedIndex, OfAGroupShowsItsAreasAndNoOtherGroup) {
   auto second = publish(*store_, {"jax-1.0-py3-none-any.whl"}, "", "42", "jax", "two");
   ASSERT_TRUE(second) << render(second.error());
   EXPECT_EQ(second->group_index_url, store_->url(two + "/simple") + "/");
+  EXPECT_EQ(widest(*second).merged_url, second->group_index_url);
+  EXPECT_EQ(widest(*other).merged_url, other->run_index_url);
   EXPECT_THAT(shown(two), ElementsAre("core", "jax", "numpy"));
   EXPECT_THAT(shown("42-linux/merged"), ElementsAre("core", "jax", "numpy", "rocm", "torch"));
   auto page = **store_->get(one + "/simple/rocm/index.html", 1 << 20);

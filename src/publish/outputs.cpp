@@ -4,6 +4,9 @@
 #include "base/units.hpp"
 #include "dist/family.hpp"
 #include "pages/install_words.hpp"
+#include "pages/merged.hpp"
+#include "run/layout.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::publish {
@@ -48,6 +51,17 @@ std::string device_note(const Plan& plan) {
 
 } // namespace
 
+pages::Addresses widest(const Receipt& receipt) {
+  if (!receipt.channel.empty()) return receipt.channel_at;
+  auto at = receipt.directory_at;
+  auto of_run = pages::merged_directory(run::run_of(receipt.directory));
+  auto leaves_out = [&](const Finding& note) { return note.place == of_run; };
+  if (!receipt.run_index_url.empty() && std::ranges::none_of(receipt.notes, leaves_out))
+    at.merged_url = receipt.run_index_url;
+  if (!receipt.group_index_url.empty()) at.merged_url = receipt.group_index_url;
+  return at;
+}
+
 std::string step_summary(const Plan& plan, const Receipt& receipt) {
   std::uint64_t bytes = 0;
   for (const auto& file : plan.set.files) bytes += file.size;
@@ -59,6 +73,9 @@ std::string step_summary(const Plan& plan, const Receipt& receipt) {
   text += device_note(plan);
   text += fmt::format("From the index of these packages alone:\n\n```bash\n{}\n```\n\n",
                       pages::install_line(plan.set, receipt.directory_at));
+  if (auto of_run = widest(receipt); receipt.channel.empty() && of_run.merged_url != receipt.directory_at.merged_url)
+    text += fmt::format("Together with the other areas of the run:\n\n```bash\n{}\n```\n\n",
+                        pages::install_line(plan.set, of_run));
   if (!receipt.channel.empty())
     text += fmt::format("Channel `{}` is at generation {}:\n\n```\n{}\n```\n\n", receipt.channel, receipt.generation,
                         pages::install_line(plan.set, receipt.channel_at));

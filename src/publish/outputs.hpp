@@ -11,6 +11,10 @@ namespace quarry::publish {
 /// under which nothing answers has no line, as a set that is not sealed yet (a dry run); for a channel,
 /// channel_find_links_url then holds the pages, with spaces between them.
 std::string github_outputs(const Receipt& receipt);
+/// Where the packages are installed from: the channel; else the index of all areas of the group or run, because those
+/// of one area may need others, as torch needs rocm; else that of the directory. The run's does not count if it leaves
+/// out what its groups disagree about (P053).
+pages::Addresses widest(const Receipt& receipt);
 /// Markdown for GITHUB_STEP_SUMMARY, ends with a blank line.
 std::string step_summary(const Plan& plan, const Receipt& receipt);
 

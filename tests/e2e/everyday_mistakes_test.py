@@ -76,7 +76,7 @@ O020  2 promote --from run:1 --to "stable-{family" --policy {d}/own.toml
 O020  2 promote --from run:1 --to "stable-{nosuch}" --policy {d}/own.toml
 R006  2 promote --from run:1 --to stable --to-store file:{d}/text.txt --policy {d}/own.toml
 O010  2 promote --from run:1 --to stable --to-store file:{d}/other --prefix "" --policy {d}/own.toml
-R005  2 promote --from run:1 --to stable --to-store file:{d}/other --prefix ../x --policy {d}/own.toml
+P041  2 promote --from run:1 --to stable --to-store file:{d}/other --prefix ../x --policy {d}/own.toml
 C006  2 promote --from run:1 --to stable --on-move "" --policy {d}/own.toml
 R015  3 promote --from channel:nosuch --to stable
 C006  2 promote --from run:1 --to stable --base-index {d}/nosuch

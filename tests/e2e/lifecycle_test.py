@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support import radosgw  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
 
-from object_storage_test import bucket, ceph, checks_of, double, publish  # noqa: E402, F401
+from object_storage_test import bucket, checks_of, double, publish  # noqa: E402, F401
 
 
 @pytest.fixture

@@ -71,8 +71,7 @@ std::string receipt_text(const publish::Plan& plan, const publish::Receipt& rece
                 ? fact("channel", "{}@{}", receipt.channel, receipt.generation)
                 : fact("channel", "unchanged: the set is in {}@{}", receipt.channel, receipt.generation);
   text += fmt::format("written     {}\n\n", units::things(receipt.writes, "object"));
-  return text + pages::install_line(plan.set, receipt.channel.empty() ? receipt.directory_at : receipt.channel_at) +
-         "\n";
+  return text + pages::install_line(plan.set, publish::widest(receipt)) + "\n";
 }
 
 Json publish_plan_json(const publish::Plan& plan) {

@@ -10,6 +10,7 @@
 #include "index/listing.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -88,15 +89,22 @@ Result<Place> source_place(Context& context, const Arguments& arguments, const P
 Result<artifact::Outputs> copies_of(const Context& context, const Arguments& arguments, const Place& from,
                                     const Place& to) {
   TRY(auto names, produced_of(arguments));
-  TRY(auto expression, expression_of(context, arguments, names));
-  TRY(auto pattern, artifact::Pattern::compile(expression));
+  TRY(auto expressions, expressions_of(context, arguments, names));
+  std::vector<artifact::Pattern> patterns;
+  for (const auto& expression : expressions) {
+    TRY(auto pattern, artifact::Pattern::compile(expression));
+    patterns.push_back(std::move(pattern));
+  }
   TRY(auto source_layout, layout_of(from));
   TRY(auto target_layout, layout_of(to));
   auto inner = at(context, from);
   TRY(auto opened, open_store(inner, from.store));
   std::shared_ptr<store::ObjectStore> store = std::move(opened);
   TRY(auto source, artifact::source_of_run(store, source_layout));
-  std::erase_if(source.items, [&](const auto& item) { return item.absent || !pattern.found_in(item.name.text()); });
+  std::erase_if(source.items, [&](const auto& item) {
+    auto fits = [&](const artifact::Pattern& pattern) { return pattern.found_in(item.name.text()); };
+    return item.absent || std::ranges::none_of(patterns, fits);
+  });
   if (source.items.empty())
     return fail(ErrorKind::not_found, "A021", fmt::format("{} has no artifact of these stages", from.locator()),
                 "`quarry artifact list` shows what it has");
@@ -123,7 +131,7 @@ Result<int> fetch_stage(Context& context, const Arguments& arguments) {
     context.out.document({{"schema", "quarry.artifact-fetch/1"}, {"artifacts", Json::array()}});
     return 0;
   }
-  TRY(auto expression, expression_of(context, arguments, names));
+  TRY(auto expressions, expressions_of(context, arguments, names));
   bool bootstrap = arguments.has("--bootstrap"), flatten = arguments.has("--flatten");
   if (bootstrap && flatten) return usage("--bootstrap and --flatten exclude each other", "use only one of them");
   TRY(auto place, staged_place(context, arguments));
@@ -142,7 +150,8 @@ Result<int> fetch_stage(Context& context, const Arguments& arguments) {
   TRY_DO(add_number(words, arguments, "--extract-concurrency", ""));
   if (auto jobs = text::parse_u64(said(arguments, "--extract-concurrency").value_or("")))
     inner.jobs = static_cast<unsigned>(*jobs);
-  words.insert(words.end(), {"--", expression});
+  words.emplace_back("--");
+  words.insert(words.end(), expressions.begin(), expressions.end());
   TRY(auto code, run_words(inner, words));
   if (code == 0 && bootstrap && !arguments.has("--no-extract")) TRY_DO(bootstrap_build(context, directory, *output));
   return code;

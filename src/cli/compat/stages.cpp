@@ -120,14 +120,25 @@ Result<Place> staged_place(Context& context, const Arguments& arguments) {
   return place;
 }
 
-Result<std::string> expression_of(const Context& context, const Arguments& arguments, const Names& names) {
+Result<std::vector<std::string>> expressions_of(const Context& context, const Arguments& arguments,
+                                                const Names& names) {
+  constexpr std::size_t k_names_max = 8; // of the 100 of all stages, in one expression
   TRY(auto targets, targets_asked(context, arguments));
   std::set<std::string> components(artifact::k_components.begin(), artifact::k_components.end());
   auto excluded = listed(arguments, "--exclude-components");
   TRY_DO(check_known(excluded, components, "--exclude-components"));
   for (const auto& component : excluded) components.erase(component);
-  auto of_names = names ? any_of({names->begin(), names->end()}) : std::string("[^_]+");
-  return fmt::format("^{}_{}_{}(:[^_]*)?$", of_names, any_of({components.begin(), components.end()}), any_of(targets));
+  auto rest = fmt::format("_{}_{}(:[^_]*)?$", any_of({components.begin(), components.end()}), any_of(targets));
+  if (!names) return std::vector<std::string>{"^[^_]+" + rest};
+  std::vector<std::string> all(names->begin(), names->end()), expressions;
+  for (std::size_t begin = 0; begin < all.size(); begin += k_names_max) {
+    auto end = std::min(all.size(), begin + k_names_max);
+    expressions.push_back(
+        "^" +
+        any_of({all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)}) +
+        rest);
+  }
+  return expressions;
 }
 
 Result<int> show_stage(Context& context, const Arguments& arguments) {

@@ -21,9 +21,9 @@ Result<Names> produced_of(const Arguments& arguments);
 /// The run of --run-id, THEROCK_RUN_ID or GITHUB_RUN_ID; a staging directory takes the place of the bucket.
 Result<Place> staged_place(Context& context, const Arguments& arguments);
 
-/// An expression that fits the names of artifacts: these names, of the targets that the flags say and the generic ones,
-/// without the components that --exclude-components names.
-Result<std::string> expression_of(const Context& context, const Arguments& arguments, const Names& names);
+/// Expressions that together fit the names of artifacts: these names, of the targets that the flags say and the generic
+/// ones, without the components that --exclude-components names. Each is short enough for artifact::Pattern.
+Result<std::vector<std::string>> expressions_of(const Context& context, const Arguments& arguments, const Names& names);
 
 Result<int> fetch_stage(Context& context, const Arguments& arguments);
 Result<int> push_stage(Context& context, const Arguments& arguments);
