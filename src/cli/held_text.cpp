@@ -2,6 +2,7 @@
 #include "cli/verdict.hpp"
 
 #include "base/text.hpp"
+#include "dist/family.hpp"
 #include "pages/install_words.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -16,8 +17,16 @@ bool is_held(const gate::CellVerdict& cell) { return cell.verdict == gate::Decis
 /// A waiver takes a risk; it does not bring the packages that are not there.
 bool can_be_waived(const gate::CellVerdict& cell) { return is_held(cell) && !cell.not_installable; }
 
-std::string packages_of(const registry::SetRecord& set) {
-  return text::replace_all(pages::requirement_of(set), "\"", ""); // the whole line is quoted where it is printed
+/// What to install for a result about the cell: device code of other GPUs would make it one about them, too.
+std::string packages_of(const registry::SetRecord& set, const std::string& family) {
+  auto packages =
+      text::replace_all(pages::requirement_of(set), "\"", ""); // the whole line is quoted where it is printed
+  std::vector<std::string> devices;
+  for (const auto& file : set.files)
+    if (auto target = dist::target_of_device_code(file.project);
+        !target.empty() && (target == family || dist::belongs({target, family})))
+      devices.push_back("device-" + target);
+  return devices.empty() ? packages : text::replace_all(packages, "device-all", text::join(devices, ","));
 }
 
 /// The job that is about to bring what the cell lacks; empty if nobody knows of one.
@@ -42,7 +51,7 @@ std::string test_lines(const Context& context, const Arguments& arguments, const
                            .set("--from", from)
                            .text());
   NextCommand install(context, "venv install"), test(context, "test");
-  install.operand(".venv").set("--from", from).set("--packages", packages_of(set));
+  install.operand(".venv").set("--from", from).set("--packages", packages_of(set, cell.cell.family));
   install.set("--store", arguments.get("--store"));
   if (!cell.cell.python.empty()) install.set("--python", cell.cell.python.substr(0, cell.cell.python.find('+')));
   test.set("--venv", ".venv").set("--store", arguments.get("--store"));

@@ -24,6 +24,7 @@ std::string rocm_requirement(const std::set<std::string>& projects) {
   std::vector<std::string> extras;
   if (libraries) extras.emplace_back("libraries");
   if (projects.contains("rocm-sdk-devel")) extras.emplace_back("devel");
+  if (projects.contains("rocm-profiler")) extras.emplace_back("profiler");
   // Whoever copies the line may have any of the GPUs; who knows better says device-gfx942.
   std::vector<std::string> targets;
   for (const auto& project : projects)

@@ -141,7 +141,7 @@ def test_the_script_of_today_builds_them(split, built, tmp_path):
 
 def test_the_line_to_install_brings_device_code(built, tmp_path):
     words = ("--store", f"file:{tmp_path / 'store'}", "--run-id", "42", "--platform", "linux", "--layout", "aug")
-    assert "rocm[libraries,devel,device-all]" in good("publish", built.parent, *words).out
+    assert "rocm[libraries,devel,profiler,device-all]" in good("publish", built.parent, *words).out
     one = tmp_path / "one"
     shutil.copytree(built, one, ignore=shutil.ignore_patterns("*gfx1030*"))
     assert "rocm[libraries,devel,device-gfx942]" in good("publish", one, "--store", f"file:{tmp_path / 'other'}", *words[2:]).out
