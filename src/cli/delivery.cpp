@@ -40,6 +40,9 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments,
   if (arguments.has("--prefix") && to.prefix.empty())
     return fail(ErrorKind::invalid_argument, "O010", "--prefix is empty: packages do not go to the root of a bucket",
                 "name a directory, such as `--prefix v2/{family}`, or omit it for that of the channel");
+  if (!to.prefix.empty() && !store::check_key(to.prefix)) // also where the gate holds, and nothing would be copied
+    return fail(ErrorKind::invalid_argument, "P041", fmt::format("`{}` cannot be a directory in a store", to.prefix),
+                "a prefix is like v2/{family}; it may use {family} and {platform}");
   if (to.prefix.empty()) {
     TRY(auto rules, publish::find_distribution_rules(context.resources, arguments.get("--distributions")));
     // All channels of `stable-{family}` go where `stable` goes.

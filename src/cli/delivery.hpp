@@ -14,8 +14,8 @@ using release::Delivery;
 using release::Destination;
 /// `--distributions FILE`
 Flag distributions_flag();
-/// From `--to-store`, `--prefix` and `--distributions`, for what this channel feeds. invalid_argument O008, O010, R030;
-/// P040 and P042 for the rules of distributions; errors of opening the store.
+/// From `--to-store`, `--prefix` and `--distributions`, for what this channel feeds. invalid_argument O008, O010, R030,
+/// P041; P040 and P042 for the rules of distributions; errors of opening the store.
 Result<Destination> destination_of(Context& context, const Arguments& arguments, const std::string& channel);
 /// The same for a promotion `--to` a channel of `source`, with `--replace`. A protected channel copies hashed bytes; of
 /// a pattern such as `stable-{family}` its caller knows the channels.

@@ -94,6 +94,9 @@ private:
               .body = content::Rope::literal(body),
               .body_sha256 = sha256(body).hex(),
               .repeat = false}; // the second answer to one question is another answer
+    return ask(call);
+  }
+  Outcome ask(const Call& call) {
     auto done = bucket_.call(call);
     if (!done && was_not_looked_at(done.error())) done = bucket_.call(call); // with what was learned
     return done;
@@ -120,27 +123,27 @@ private:
     if (!id && says_nothing(id.error())) return fail(std::move(id.error().error));
     if (!id) return true; // no multipart at all: nothing is known to be conditional
     const std::string bytes = "part";
-    auto part = bucket_.call({.action = "ask what the store can do",
-                              .method = "PUT",
-                              .key = key_,
-                              .query = {{"partNumber", "1"}, {"uploadId", *id}},
-                              .body = content::Rope::literal(bytes),
-                              .body_sha256 = sha256(bytes).hex(),
-                              .repeat = false});
+    auto part = ask({.action = "ask what the store can do",
+                     .method = "PUT",
+                     .key = key_,
+                     .query = {{"partNumber", "1"}, {"uploadId", *id}},
+                     .body = content::Rope::literal(bytes),
+                     .body_sha256 = sha256(bytes).hex(),
+                     .repeat = false});
     if (!part) {
       end_upload({bucket_, key_, "end the probe"}, *id);
       return fail(std::move(part.error().error));
     }
     auto body = completion_body({unquoted(net::header(part->response.headers, "etag"))});
-    auto done = bucket_.call({.action = "ask what the store can do",
-                              .method = "POST",
-                              .key = key_,
-                              .query = {{"uploadId", *id}},
-                              .headers = {{"if-none-match", "*"}},
-                              .body = content::Rope::literal(body),
-                              .body_sha256 = sha256(body).hex(),
-                              .answer_may_be_error = true,
-                              .repeat = false});
+    auto done = ask({.action = "ask what the store can do",
+                     .method = "POST",
+                     .key = key_,
+                     .query = {{"uploadId", *id}},
+                     .headers = {{"if-none-match", "*"}},
+                     .body = content::Rope::literal(body),
+                     .body_sha256 = sha256(body).hex(),
+                     .answer_may_be_error = true,
+                     .repeat = false});
     if (done) return true;
     end_upload({bucket_, key_, "end the probe"}, *id);
     if (says_nothing(done.error())) return fail(std::move(done.error().error));

@@ -4,6 +4,7 @@
 #include "sys/file.hpp"
 #include "sys/tree.hpp"
 #include "wheel/wheel.hpp"
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -27,6 +28,9 @@ protected:
     world_.directory = place_;
     for (const auto* name : {"data/coherence.toml", "data/profiles/store.toml", "data/profiles/release.toml"})
       world_.resources.files[name] = *sys::read_file(std::string(QUARRY_SOURCE_DIR) + "/" + name);
+    // Rule profiles name codes, which must exist.
+    for (const auto& file : std::filesystem::directory_iterator(QUARRY_SOURCE_DIR "/data/codes"))
+      world_.resources.files["data/codes/" + file.path().filename().string()] = *sys::read_file(file.path());
     for (auto* room : {publish_commands, set_commands, channel_commands, gate_commands, promote_commands}) {
       auto more = room();
       std::move(more.begin(), more.end(), std::back_inserter(commands_));
