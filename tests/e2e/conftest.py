@@ -14,6 +14,15 @@ from support import radosgw, small_artifacts  # noqa: E402
 from support.quarry import PROGRAM, good  # noqa: E402
 
 
+# Files of a minute and more begin first, so that no worker has one left when the others are done.
+LONG = ("plain_bucket", "object_storage", "real_packages", "split_line", "roles", "history", "evidence_gate", "workflows", "bucket_writers")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    names = [f"{name}_test.py" for name in LONG]
+    items.sort(key=lambda item: names.index(item.path.name) if item.path.name in names else len(names))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def program() -> Path:
     assert PROGRAM.exists(), f"{PROGRAM} is missing: cmake --preset release && cmake --build --preset release"

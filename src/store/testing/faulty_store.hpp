@@ -8,7 +8,7 @@
 
 namespace quarry::store::testing {
 
-/// How far apart the calls are at which a test lets a process die: 1, or 3 with sanitizers, under which all takes
+/// How far apart the calls are at which a test lets a process die: 1, or 5 with sanitizers, under which all takes
 /// several times as long. `./check --full` (QUARRY_LONG, and its builds without sanitizers) takes each call.
 inline std::uint64_t moment_step() {
 #ifdef __has_feature // clang
@@ -16,7 +16,7 @@ inline std::uint64_t moment_step() {
 #else
   constexpr bool k_sanitized = false;
 #endif
-  return k_sanitized && !std::getenv("QUARRY_LONG") ? 3 : 1;
+  return k_sanitized && !std::getenv("QUARRY_LONG") ? 5 : 1;
 }
 
 class FaultyStore : public ObjectStore {
