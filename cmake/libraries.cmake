@@ -10,7 +10,7 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)         # inflate; crc32_combine
 find_package(OpenSSL REQUIRED)      # SHA-256 with SHA-NI
 find_package(nlohmann_json REQUIRED)
-find_path(RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED) # records of megabytes: reads JSON six times as fast
+find_path(RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED) # reads records of megabytes (decision 43)
 find_path(FMT_INCLUDE fmt/format-inl.h REQUIRED)         # std::format is absent in g++ 12
 find_path(TL_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)  # std::expected is C++23 and has no and_then in g++ 12
 find_path(TOMLPP_INCLUDE toml++/toml.h REQUIRED)         # TOML with source positions for error messages

@@ -20,8 +20,6 @@ Result<std::vector<std::string>> read_manifest(const std::string& artifact_direc
   return parse_manifest(*text, path);
 }
 
-Result<Catalogue> open_catalogue(const std::string& directory) { return open_catalogue(directory, Twins::refused); }
-
 Result<Catalogue> open_catalogue(const std::string& directory, Twins twins) {
   TRY_DO(sys::require_directory(directory, "name the directory that `quarry artifact fetch --output-dir DIR` made"));
   TRY(auto source, source_of_path(directory, twins));

@@ -12,7 +12,12 @@
 
 namespace quarry::artifact {
 
-enum class Twins : std::uint8_t; // source.hpp
+/// What a directory means by an exploded artifact and an archive of the same artifact.
+enum class Twins : std::uint8_t {
+  refused,      ///< they may differ: each has the defect A006, unless a fetch has unpacked the one into the other
+  archive_made, ///< a build has packed the directory, as TheRock's cmake does: the archive alone is listed
+  packed_there, ///< the same, and the directory alone is listed
+};
 
 struct ExplodedArtifact {
   Name name;
@@ -41,9 +46,7 @@ struct Catalogue {
 
 /// not_found D001 when the directory is missing. Defects of single artifacts are findings, and those artifacts are left
 /// out: a caller that needs them all stops when has_errors(findings). An empty catalogue is a success.
-Result<Catalogue> open_catalogue(const std::string& directory);
-/// The same, with what a directory and an archive of one artifact mean.
-Result<Catalogue> open_catalogue(const std::string& directory, Twins twins);
+Result<Catalogue> open_catalogue(const std::string& directory, Twins twins = Twins::refused);
 
 /// The manifest of one exploded artifact: A003 when there is none, A004 when it is malformed.
 Result<std::vector<std::string>> read_manifest(const std::string& artifact_directory);

@@ -44,12 +44,6 @@ struct Source {
   bool remote = false;                 ///< reading waits for a network
 };
 
-/// What a directory means by an exploded artifact and an archive of the same artifact.
-enum class Twins : std::uint8_t {
-  refused,      ///< they may differ: each has the defect A006, unless a fetch has unpacked the one into the other
-  archive_made, ///< a build has packed the directory, as TheRock's cmake does: the archive alone is listed
-  packed_there, ///< the same, and the directory alone is listed
-};
 /// A directory (artifacts and tarballs of whole SDKs), or one archive with its checksum file beside it; one that is
 /// named may be any .tar.gz. Two archives of one artifact have the defect A006 in any case. not_found D001.
 Result<Source> source_of_path(const std::string& path, Twins twins = Twins::refused);

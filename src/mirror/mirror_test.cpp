@@ -194,7 +194,7 @@ TEST(Resolve, FilesOfTheChosenVersion) {
   EXPECT_EQ(versions(resolved(table, {"a"}, "3.13")), "a=1.2");
   EXPECT_EQ(versions(resolved(table, {"a==1.3"})), "a=1.3"); // yanked, and pinned
   EXPECT_EQ(versions(resolved(table, {"a>=1,==1.3"})), "a=1.3");
-  EXPECT_EQ(versions(resolved(table, {"a==1.*"})), "a=1.0") << "a wildcard is no pin";
+  EXPECT_EQ(versions(resolved(table, {"a==1.*"})), "a=1.0") << "a wildcard does not pin a version";
 }
 
 TEST(Resolve, AChoiceIsCorrectedAndWhatItBroughtGoes) {

@@ -3,6 +3,7 @@
 #include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "workflow/claims_text.hpp"
+#include "workflow/programs.hpp"
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -34,10 +35,6 @@ std::optional<Verb> verb_of(std::string_view word) {
   for (const auto& [name, verb] : k_verbs)
     if (name == word) return verb;
   return std::nullopt;
-}
-
-template <std::size_t n> bool is_among(std::string_view word, const std::array<std::string_view, n>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// Words of statements about what the change does not do, or what was so before.

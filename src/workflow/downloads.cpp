@@ -128,7 +128,8 @@ Download curl_download(const std::vector<ShellCommand>& commands, std::size_t i)
 
 // bash <(curl …), sh -c "$(curl …)", eval "$(curl …)"
 
-/// The text inside of a substitution whose output the command executes or unpacks; empty if there is none.
+/// The commands of a substitution whose output the command executes or unpacks: `curl …` of `bash <(curl …)`. Empty if
+/// the command has no such substitution.
 std::string executed_substitution(const ShellCommand& command) {
   auto program = program_of(command);
   bool reads = program == "source" || program == "." || is_interpreter(program);

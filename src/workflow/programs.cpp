@@ -9,16 +9,12 @@
 namespace quarry::workflow {
 
 namespace {
-template <std::size_t n> bool is_one_of(std::string_view word, const std::array<std::string_view, n>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 /// Words before a program that do not change which one it is.
 bool stands_before_program(std::string_view word) {
   static constexpr std::array<std::string_view, 16> k_words = {"if",    "elif",    "then", "else",  "while", "until",
                                                                "do",    "!",       "{",    "(",     "time",  "exec",
                                                                "nohup", "builtin", "&",    "return"};
-  return is_one_of(word, k_words);
+  return is_among(word, k_words);
 }
 
 bool is_assignment(std::string_view word) {
@@ -49,7 +45,7 @@ std::string plain_name(std::string_view word) {
 
 bool is_shell(std::string_view program) {
   static constexpr std::array<std::string_view, 6> k_shells = {"sh", "bash", "zsh", "dash", "ksh", "fish"};
-  return is_one_of(program, k_shells);
+  return is_among(program, k_shells);
 }
 
 bool is_powershell(std::string_view program) { return program == "pwsh" || program == "powershell"; }
@@ -71,7 +67,7 @@ std::size_t program_at(const ShellCommand& command) {
       ++at;
     else if (word.starts_with('$') && at + 1 < words.size() && words[at + 1].text == "=")
       at += 2;
-    else if (is_one_of(word, std::array<std::string_view, 5>{"sudo", "env", "timeout", "nice", "doas"}))
+    else if (is_among(word, std::array<std::string_view, 5>{"sudo", "env", "timeout", "nice", "doas"}))
       at = after_options(command, at);
     else
       break;
@@ -86,7 +82,7 @@ std::string program_of(const ShellCommand& command) {
 
 bool is_interpreter(std::string_view program) {
   static constexpr std::array<std::string_view, 5> k_words = {"perl", "ruby", "node", "php", "cmd"};
-  return is_shell(program) || is_powershell(program) || program.starts_with("python") || is_one_of(program, k_words);
+  return is_shell(program) || is_powershell(program) || program.starts_with("python") || is_among(program, k_words);
 }
 
 bool is_command_option(std::string_view word) {
@@ -122,7 +118,7 @@ bool is_filter(std::string_view program) {
   static constexpr std::array<std::string_view, 21> k_words = {
       "cut",  "awk",    "sed", "head", "tail",   "tr",   "tee",  "cat",           "sort",   "gunzip",     "zcat",
       "gzip", "column", "xz",  "zstd", "base64", "uniq", "gawk", "select-object", "select", "format-list"};
-  return is_one_of(program, k_words) || program.starts_with("out-") || program.starts_with("format-");
+  return is_among(program, k_words) || program.starts_with("out-") || program.starts_with("format-");
 }
 
 std::string words_of(const ShellCommand& command) {

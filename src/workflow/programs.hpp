@@ -2,16 +2,22 @@
 // Private to the room.
 // What program a command of a script starts, and what that program reads. For POSIX shells and PowerShell. Pure.
 #include "workflow/shell.hpp"
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
 namespace quarry::workflow {
 
+template <std::size_t n> bool is_among(std::string_view word, const std::array<std::string_view, n>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 /// The index of the word that names the program: behind `if`, `!`, `sudo -E`, `NAME=value`, `$x =` and the like.
-/// The number of words if there is none, as in an assignment.
+/// Returns the number of words if the command starts no program, such as an assignment.
 std::size_t program_at(const ShellCommand& command);
 
-/// The program without directories and `.exe`, in lower case; empty if there is none.
+/// The program without directories and `.exe`, in lower case. Empty if the command starts no program.
 std::string program_of(const ShellCommand& command);
 
 /// sh, bash, python3, pwsh and other programs that execute a text which they read.

@@ -12,10 +12,6 @@ namespace quarry::workflow {
 namespace {
 using Commands = std::vector<ShellCommand>;
 
-template <std::size_t n> bool is_any_of(std::string_view word, const std::array<std::string_view, n>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool has_any(const std::string& text, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [&](auto part) { return text.find(part) != text.npos; });
 }
@@ -26,17 +22,18 @@ bool only_shows(std::string_view program) {
       "",        "echo", "printf", "cat",        "ls",           "head",  "tail",  "rm",
       "mv",      "cp",   "mkdir",  "touch",      "curl",         "wget",  "chmod", "export",
       "command", "set",  "cd",     "write-host", "write-output", "which", "type",  "local"};
-  return is_any_of(program, k_words);
+  return is_among(program, k_words);
 }
 
 bool is_hash_program(std::string_view name) {
   static constexpr std::array<std::string_view, 13> k_words = {
       "sha256sum", "sha512sum", "sha1sum", "sha384sum", "sha224sum",    "md5sum",  "b2sum",
       "b3sum",     "shasum",    "sha256",  "sha512",    "get-filehash", "certutil"};
-  return is_any_of(name, k_words);
+  return is_among(name, k_words);
 }
 
-/// The word that starts a program which prints digests, also inside of `$(…)`; the number of words if there is none.
+/// The index of the word that starts a program which prints digests; the program may be in a substitution, `$(…)`.
+/// Returns the number of words if the command starts no such program.
 std::size_t hash_program_at(const ShellCommand& command) {
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     auto names = text::split_any(text::lower(command.words[i].text), " \t\n|;()`$\"'={}<");
@@ -69,10 +66,10 @@ bool compares(const ShellCommand& command) {
   static constexpr std::array<std::string_view, 14> k_operators = {
       "==",   "!=",    "-eq",    "-ne",      "-ceq",      "-cne",      "-ieq",
       "-ine", "-like", "-match", "-notlike", "-notmatch", "-contains", "-in"};
-  if (is_any_of(program_of(command), k_programs)) return true;
+  if (is_among(program_of(command), k_programs)) return true;
   return std::any_of(command.words.begin(), command.words.end(), [&](const Word& word) {
     auto lower = text::lower(word.text);
-    return is_any_of(lower, k_operators) || lower.find(".equals(") != lower.npos;
+    return is_among(lower, k_operators) || lower.find(".equals(") != lower.npos;
   });
 }
 
@@ -153,7 +150,7 @@ bool is_verifier(const Commands& commands, std::size_t i) {
   auto said = text::lower(words_of(command));
   if (program == "gpg" || program == "gpg2") return has_any(said, {" --verify", " --decrypt", " -d "});
   if (program == "minisign") return command.words.size() > 1 && words_of(command).find('V') != std::string::npos;
-  if (is_any_of(program, std::array<std::string_view, 3>{"gpgv", "cosign", "slsa-verifier"})) return true;
+  if (is_among(program, std::array<std::string_view, 3>{"gpgv", "cosign", "slsa-verifier"})) return true;
   if (only_shows(program)) return false;
   return has_any(said, {"checksum", "sha256", "sha512", "hashlib", "attestation verify", "get-authenticodesignature"});
 }

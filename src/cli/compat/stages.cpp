@@ -122,7 +122,6 @@ Result<Place> staged_place(Context& context, const Arguments& arguments) {
 
 Result<std::vector<std::string>> expressions_of(const Context& context, const Arguments& arguments,
                                                 const Names& names) {
-  constexpr std::size_t k_names_max = 8; // of the 100 of all stages, in one expression
   TRY(auto targets, targets_asked(context, arguments));
   std::set<std::string> components(artifact::k_components.begin(), artifact::k_components.end());
   auto excluded = listed(arguments, "--exclude-components");
@@ -130,14 +129,8 @@ Result<std::vector<std::string>> expressions_of(const Context& context, const Ar
   for (const auto& component : excluded) components.erase(component);
   auto rest = fmt::format("_{}_{}(:[^_]*)?$", any_of({components.begin(), components.end()}), any_of(targets));
   if (!names) return std::vector<std::string>{"^[^_]+" + rest};
-  std::vector<std::string> all(names->begin(), names->end()), expressions;
-  for (std::size_t begin = 0; begin < all.size(); begin += k_names_max) {
-    auto end = std::min(all.size(), begin + k_names_max);
-    expressions.push_back(
-        "^" +
-        any_of({all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)}) +
-        rest);
-  }
+  std::vector<std::string> expressions;
+  for (const auto& name : *names) expressions.push_back("^" + any_of({name}) + rest);
   return expressions;
 }
 

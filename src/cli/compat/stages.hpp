@@ -22,7 +22,8 @@ Result<Names> produced_of(const Arguments& arguments);
 Result<Place> staged_place(Context& context, const Arguments& arguments);
 
 /// Expressions that together fit the names of artifacts: these names, of the targets that the flags say and the generic
-/// ones, without the components that --exclude-components names. Each is short enough for artifact::Pattern.
+/// ones, without the components that --exclude-components names. There is one for each name, because one for all is
+/// longer than artifact::Pattern allows.
 Result<std::vector<std::string>> expressions_of(const Context& context, const Arguments& arguments, const Names& names);
 
 Result<int> fetch_stage(Context& context, const Arguments& arguments);
