@@ -51,7 +51,8 @@ TEST(Layout, RefusesPartsThatCannotStandInAKey) {
     EXPECT_FALSE(Layout::create({"", "42", Platform::read(bad)})) << bad;
   for (auto bad : {"a/b", "..", "a b"}) EXPECT_FALSE(Layout::create({bad, "42", Platform::linux})) << bad;
   auto layout = *Layout::create({"", "42", Platform::linux});
-  for (auto bad : {"dist", "simple", "simple-json", "seals", "merged", "index.html", "pages.json", "..", "a/b", "a\x7f"})
+  for (auto bad :
+       {"dist", "simple", "simple-json", "seals", "merged", "index.html", "pages.json", "..", "a/b", "a\x7f"})
     EXPECT_FALSE(layout.python(bad)) << bad;
   for (auto bad : {"", "..", "a/b", ".hidden"}) EXPECT_FALSE(layout.artifact(bad)) << bad;
   auto refused = layout.log("g", "../x");

@@ -49,7 +49,8 @@ TEST(Replies, PartsAndUploads) {
   ASSERT_TRUE(uploads);
   EXPECT_EQ(uploads->uploads.at(0).id, "u");
   EXPECT_EQ(uploads->uploads.at(0).initiated_us, 1369353600'000'000);
-  EXPECT_FALSE(parse_uploads("<ListMultipartUploadsResult><IsTruncated>true</IsTruncated></ListMultipartUploadsResult>"))
+  EXPECT_FALSE(
+      parse_uploads("<ListMultipartUploadsResult><IsTruncated>true</IsTruncated></ListMultipartUploadsResult>"))
       << "taken for the last page, the rest would stay";
 }
 
