@@ -45,7 +45,8 @@ Result<std::vector<inspect::DeviceOperand>> device_operands_of(const publish::Pl
 
 Result<Findings> findings_of_packages(const Context& context, const Arguments& arguments, const publish::Plan& plan,
                                       const inspect::RuleProfile& profile) {
-  TRY(auto packages, packages_of_plan(plan));
+  TRY(auto set, packages_of_plan(plan));
+  const auto& packages = set.packages;
   // A store that is made only now has no base index, and a dry run goes on without the one that it may not look at.
   auto opened = open_base_index(context, arguments.get("--base-index"), arguments.get("--store"));
   auto goes_on = [](const Error& error) { return error.kind == ErrorKind::not_found || could_not_look(error); };
@@ -72,6 +73,8 @@ Result<Findings> findings_of_packages(const Context& context, const Arguments& a
   if (!findings) return findings;
   TRY(auto targets, findings_of_claimed_targets(context, rules, [&] { return device_operands_of(plan); }));
   std::ranges::move(targets, std::back_inserter(*findings));
+  TRY(auto shared, findings_of_shared_files(context, set, rules));
+  std::ranges::move(shared, std::back_inserter(*findings));
   std::ranges::move(notes, std::back_inserter(*findings));
   return findings;
 }

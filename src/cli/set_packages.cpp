@@ -124,13 +124,14 @@ Result<std::vector<inspect::DeviceOperand>> wheels_of_set(const SetPackages& set
   return wheels;
 }
 
-Result<std::vector<closure::Package>> packages_of_plan(const publish::Plan& plan) {
-  std::vector<closure::Package> packages;
+Result<SetPackages> packages_of_plan(const publish::Plan& plan) {
+  SetPackages set;
   for (const auto& file : plan.files) {
     TRY(auto package, closure::package_of_record(file.file, file.sidecar));
-    packages.push_back(std::move(package));
+    set.packages.push_back(std::move(package));
+    set.bytes.push_back({file.file.sha256, file.path, nullptr, {}});
   }
-  return packages;
+  return set;
 }
 
 } // namespace quarry::cli

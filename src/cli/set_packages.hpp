@@ -17,7 +17,7 @@ namespace quarry::cli {
 /// Where the bytes of a package are, and what tells whether two packages of one name are one file.
 struct PackageBytes {
   std::optional<Sha256> sha256;               ///< of a sealed file
-  std::string path;                           ///< of a file on this machine
+  std::string path;                           ///< of a file on this machine; empty: it has none here
   std::shared_ptr<store::ObjectReader> store; ///< of another one: where it is, under `key`
   std::string key;
 };
@@ -42,7 +42,7 @@ Result<SetPackages> packages_of_all(const Context& context, const std::vector<st
 /// The wheels, to be looked into. One request for each that is in a store far away; fails as opening its object does.
 Result<std::vector<inspect::DeviceOperand>> wheels_of_set(const SetPackages& set);
 
-/// Those of a directory that was verified for publishing. No I/O.
-Result<std::vector<closure::Package>> packages_of_plan(const publish::Plan& plan);
+/// Those of a directory that was verified for publishing; without bytes those that are in the store already. No I/O.
+Result<SetPackages> packages_of_plan(const publish::Plan& plan);
 
 } // namespace quarry::cli

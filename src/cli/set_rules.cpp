@@ -4,7 +4,10 @@
 #include "cli/set_packages.hpp"
 #include "closure/closure_rules.hpp"
 #include "closure/coherence.hpp"
+#include "closure/shared_files.hpp"
 #include "sys/file.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -14,6 +17,11 @@ namespace quarry::cli {
 namespace {
 constexpr const char* k_coherence = "data/coherence.toml";
 constexpr std::uint64_t k_claims_bytes_max = 1u << 20; // a few hundred lines are usual
+
+Result<content::Rope> rope_of(const PackageBytes& bytes) {
+  if (!bytes.store) return content::Rope::file(bytes.path);
+  return bytes.store->open(bytes.key);
+}
 } // namespace
 
 Flag allow_missing_flag() {
@@ -41,6 +49,26 @@ Result<Findings> findings_of_set(const Context& context, const std::vector<closu
   if (rules.claims) add(closure::check_claims(set, *rules.claims));
   add(std::move(targets.notes));
   return findings;
+}
+
+Result<Findings> findings_of_shared_files(const Context& context, const SetPackages& set, const SetRules& rules) {
+  auto is_first = [&](const closure::Package& package) { return package.project == set.packages.front().project; };
+  if (std::ranges::all_of(set.packages, is_first)) return Findings();
+  std::vector<closure::InstalledFiles> wheels;
+  std::vector<const PackageBytes*> bytes; // of each wheel
+  for (std::size_t i = 0; i < set.packages.size(); ++i) {
+    const auto& place = set.bytes[i];
+    if (!set.packages[i].tags || (!place.store && place.path.empty())) continue;
+    wheels.push_back({set.packages[i], {}});
+    bytes.push_back(&place);
+  }
+  TRY_DO(parallel_for(wheels.size(), context.jobs, [&](std::size_t i) -> Result<void> {
+    TRY(auto rope, rope_of(*bytes[i]), "while reading " + wheels[i].package.file);
+    TRY(wheels[i].files, wheel::owned_files(rope, wheels[i].package.file));
+    return {};
+  }));
+  TRY(auto targets, closure::targets_of(set.packages, rules.pythons, rules.platforms));
+  return closure::check_shared_files(wheels, targets.targets);
 }
 
 std::vector<Flag> expectation_flags() {

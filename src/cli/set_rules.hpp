@@ -15,6 +15,8 @@
 
 namespace quarry::cli {
 
+struct SetPackages;
+
 /// `--allow-missing PROJECT`, repeated.
 Flag allow_missing_flag();
 
@@ -35,6 +37,10 @@ struct SetRules {
 /// with U002 for a Python or platform, and with Q410 for data/coherence.toml.
 Result<Findings> findings_of_set(const Context& context, const std::vector<closure::Package>& set,
                                  const SetRules& rules);
+
+/// Q438. Reads the central directory of each wheel, unless all are of one project: three requests at most for
+/// each wheel in a store far away, context.jobs wheels at a time. Fails with U002 and as wheel::owned_files() does.
+Result<Findings> findings_of_shared_files(const Context& context, const SetPackages& set, const SetRules& rules);
 
 /// `--against`, `--budget` and `--claims`: what a set is compared with.
 std::vector<Flag> expectation_flags();

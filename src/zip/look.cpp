@@ -133,9 +133,9 @@ Result<std::string_view> choose(const std::vector<std::string_view>& entries, co
   return chosen;
 }
 
-// The entry that is wanted, empty when there is none. All of the directory is read: an entry is one only when those
-// before it are known. An extra field that begins before the tail may hold whole entries, which chain into real ones.
-Result<std::string_view> find_entry(const Asked& asked, const CentralPlace& place, ArchiveTail& tail) {
+// All entries; they lie in `tail`. All of the directory is read: an entry is one only when those before it are known.
+// An extra field that begins before the tail may hold whole entries, which chain into real ones.
+Result<std::vector<std::string_view>> read_entries(const Asked& asked, const CentralPlace& place, ArchiveTail& tail) {
   if (place.offset < tail.begin) TRY_DO(read_rest(asked, place, tail));
   auto entries = entries_of(tail.at(place.offset, place.size));
   if (!entries) return damaged(asked.name, "Z012", "the central directory is damaged, or holds another kind of record");
@@ -143,7 +143,7 @@ Result<std::string_view> find_entry(const Asked& asked, const CentralPlace& plac
     return damaged(asked.name, "Z008",
                    fmt::format("the end record counts {} entries, the central directory holds {}", place.entries,
                                entries->size()));
-  return choose(*entries, asked);
+  return *std::move(entries);
 }
 
 Result<void> check_local(const std::string& name, const Header& central, std::string_view bytes) {
@@ -223,7 +223,8 @@ Result<std::optional<LookedAt>> look(const content::Rope& archive, const std::st
   Asked asked{archive, name, request};
   ArchiveTail tail;
   TRY(auto place, find_directory(asked, tail));
-  TRY(auto entry, find_entry(asked, place, tail));
+  TRY(auto entries, read_entries(asked, place, tail));
+  TRY(auto entry, choose(entries, asked));
   if (entry.empty()) return std::optional<LookedAt>();
   Findings found;
   Defects findings(found, name);
@@ -231,6 +232,24 @@ Result<std::optional<LookedAt>> look(const content::Rope& archive, const std::st
   if (!header || findings.broken()) return refused(name, found);
   TRY(auto content, read_member(tail, place, *header, asked));
   return std::optional(LookedAt{header->name, std::move(content)});
+}
+
+Result<std::vector<ListedMember>> list(const content::Rope& archive, const std::string& name) {
+  LookRequest nothing;
+  Asked asked{archive, name, nothing};
+  ArchiveTail tail;
+  TRY(auto place, find_directory(asked, tail));
+  TRY(auto entries, read_entries(asked, place, tail));
+  std::vector<ListedMember> members;
+  members.reserve(entries.size());
+  Findings found;
+  Defects findings(found, name);
+  for (auto entry : entries) {
+    auto header = parse_central_header(entry, findings);
+    if (!header || findings.broken()) return refused(name, found);
+    members.push_back({std::move(header->name), header->size, header->crc});
+  }
+  return members;
 }
 
 } // namespace quarry::zip

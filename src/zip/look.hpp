@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace quarry::zip {
 
@@ -26,5 +27,15 @@ struct LookedAt {
 /// codes of Reader: Z008 no zip file or one cut off, Z001 several members that are wanted, Z002-Z015 the member's
 /// entry, Z005 its bytes; resource_exhausted Z016; what reading the rope gives.
 Result<std::optional<LookedAt>> look(const content::Rope& archive, const std::string& name, const LookRequest& request);
+
+struct ListedMember {
+  std::string name; ///< as the archive writes it; a directory ends in '/'
+  std::uint64_t size = 0;
+  std::uint32_t crc = 0;
+};
+
+/// All members, in the directory's order: two reads at most, and no member is read. What the directory says of sizes
+/// and CRCs is believed. corrupt Z008, Z012 and Z016 as look() has them, and Reader's codes for a damaged entry.
+Result<std::vector<ListedMember>> list(const content::Rope& archive, const std::string& name);
 
 } // namespace quarry::zip

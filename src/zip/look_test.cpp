@@ -192,5 +192,25 @@ TEST(ZipLook, WhatIsCutOffOrNoZipIsRefusedWherever) {
     EXPECT_EQ(seen_in(whole.substr(0, size)).code.substr(0, 1), "Z") << size;
 }
 
+// The directory tells all that rules of sets ask; members of gigabytes stay where they are.
+TEST(List, NamesAllMembersWithoutReadingThem) {
+  auto source = std::make_shared<Watched>(wheel_of(3, 1u << 20).bytes());
+  auto members = list(content::Rope::of(source), "x.whl");
+  ASSERT_TRUE(members);
+  ASSERT_EQ(members->size(), 5u);
+  EXPECT_EQ(members->front().name, "x/a_rather_long_name_00000.so");
+  EXPECT_EQ(members->front().size, 1u << 20);
+  EXPECT_EQ(members->front().crc, members->at(1).crc);
+  EXPECT_EQ(members->at(3).name, k_wanted);
+  EXPECT_NE(members->at(3).crc, members->at(4).crc);
+  EXPECT_LT(source->read_bytes, 100u << 10);
+}
+
+TEST(List, RefusesWhatIsNoArchive) {
+  auto members = list(content::Rope::literal("not a zip file"), "x.whl");
+  ASSERT_FALSE(members);
+  EXPECT_EQ(members.error().code, "Z008");
+}
+
 } // namespace
 } // namespace quarry::zip

@@ -45,6 +45,8 @@ Result<int> run_set_check(Context& context, const Arguments& arguments) {
   TRY(auto findings, findings_of_set(context, set.packages, rules));
   TRY(auto targets, findings_of_claimed_targets(context, rules, [&] { return wheels_of_set(set); }));
   std::ranges::move(targets, std::back_inserter(findings));
+  TRY(auto shared, findings_of_shared_files(context, set, rules));
+  std::ranges::move(shared, std::back_inserter(findings));
   std::ranges::move(set.findings, std::back_inserter(findings));
   std::ranges::move(competing(set.packages), std::back_inserter(findings));
   TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(findings), is_rule_of_sets}));
@@ -93,13 +95,17 @@ Command set_check_command() {
           "- with `--budget`, sizes (Q422);\n"
           "- with `--claims`, the files, Pythons and GPU targets that a workflow said it would make (Q431 to Q433);\n"
           "- one file name with different bytes in two operands (Q437);\n"
+          "- wheels of two projects that install one file (Q438);\n"
           "- wheels that compete for one installer: which one is installed (Q241, Q242).\n\n"
           "Without `--profile`, findings are as severe as `quarry explain CODE` says. `--profile` names a rule "
           "profile: "
           "`store` is what `publish` asks, `release` what people should get. Rule profiles have nothing to do with the "
           "compression profiles of `sdk build`.\n\n"
-          "Only METADATA is read: a set of 10 GB takes as long as one of 10 MB. Claimed targets are the exception; for "
-          "them the wheels are looked into, as `quarry gpu list` does: those in a bucket or on a web server by ranges.",
+          "Only METADATA and the wheels' lists of files are read: a set of 10 GB takes as long as one of 10 MB. "
+          "Claimed "
+          "targets are the exception; for them the wheels are looked into, as `quarry gpu list` does: those in a "
+          "bucket "
+          "or on a web server by ranges.",
       .operands = {{"LOCATOR", "a directory of packages, or set:DIGEST, run:ID, channel:NAME", true, true}},
       .flags = set_check_flags(),
       .examples = {{"quarry set check dist --base-index https://pypi.org/simple",

@@ -29,6 +29,10 @@ def tagged(name: str, tag: str) -> Add:
     return lambda place: distributions.wheel_of(place, name, "1.0", files={f"{name}.py": ""}, tag=tag)
 
 
+def installing(name: str, path: str, text: str, tag: str = "py3-none-any") -> Add:
+    return lambda place: distributions.wheel_of(place, name, "1.0", files={path: text}, tag=tag)
+
+
 def directory(place: Path, *packages: Add) -> Path:
     place.mkdir(parents=True, exist_ok=True)
     for add in packages:
@@ -162,4 +166,8 @@ PAIRS = {
     "Q434": Pair(claiming('file = ["demo-*"]'), claiming('files = ["demo-*"]')),
     "Q436": Pair(with_base_index(damage=True), with_base_index(damage=False)),
     "Q437": Pair(of_two(wheel("demo"), wheel("demo", payload=b"x")), of_two(wheel("demo"), wheel("demo"))),
+    "Q438": Pair(
+        check(installing("one", "both/lib.so", "1"), installing("two", "both/lib.so", "2")),
+        check(installing("one", "one/lib.so", "1"), installing("two", "two/lib.so", "2")),
+    ),
 }
