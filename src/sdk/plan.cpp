@@ -150,7 +150,10 @@ Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, 
   plan.families = prepared.choice.families;
   plan.default_family = inputs.naming.default_family();
   Packages packages;
-  if (recipe.device()) TRY_DO(check_targets_known(trees, prepared.choice, plan.findings));
+  if (recipe.device()) {
+    TRY_DO(check_targets_known(trees, prepared.choice, plan.findings));
+    check_same_artifacts(prepared.choice, plan.findings);
+  }
   for (const auto& instance : runtime_instances(recipe, plan.families, request.platform))
     TRY_DO(add_runtime(inputs, instance, trees, packages, plan.findings));
   TRY_DO(add_devices(inputs, trees, packages, plan.findings));

@@ -6,7 +6,9 @@
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::sdk {
 
@@ -14,6 +16,7 @@ namespace {
 constexpr std::string_view k_manifest = "share/therock/therock_manifest.json";
 constexpr std::string_view k_dist_info = "share/therock/dist_info.json";
 constexpr std::uint64_t k_document_max = 16u << 20; // a manifest of 2026 lists some hundred submodules in 100 kB
+constexpr std::size_t k_artifacts_shown = 6;
 constexpr std::string_view k_flag = "KPACK_SPLIT_ARTIFACTS", k_generic = "generic", k_lib = "lib";
 
 Unexpected contradiction(std::string message) {
@@ -157,6 +160,24 @@ Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Fin
                           fmt::format("there are artifacts for it, and the build was for {}", text::join(known, ", ")),
                           "take all artifacts from one run, or omit the target from the list of families"});
   return {};
+}
+
+void check_same_artifacts(const Choice& choice, Findings& findings) {
+  std::map<std::string, std::set<std::string>> targets_of; // of "blas_lib"
+  for (const auto& name : choice.artifacts)
+    if (name.target != k_generic)
+      targets_of[fmt::format("{}_{}", name.name, name.component)].emplace(name.target_base());
+  for (const auto& target : choice.families) {
+    std::vector<std::string> missing;
+    for (const auto& [artifact, targets] : targets_of)
+      if (!targets.contains(target)) missing.push_back(artifact);
+    if (!missing.empty())
+      findings.push_back({"S063", Severity::warning, target,
+                          fmt::format("other targets have device code in {}, and this one has none there",
+                                      text::first(missing, k_artifacts_shown)),
+                          "fetch the artifacts again if a job of this target failed or had not ended; nothing, if the "
+                          "build makes no such code for it"});
+  }
 }
 
 } // namespace quarry::sdk

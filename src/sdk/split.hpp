@@ -23,4 +23,7 @@ Result<void> check_form(const ArtifactTrees& trees, Form form, const Choice& cho
 /// its targets in share/therock/dist_info.json, where there is one. corrupt B002: that file is not a JSON object.
 Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Findings& findings);
 
+/// S063 (warning) for each target that lacks an artifact of device code which another target of the choice has. Pure.
+void check_same_artifacts(const Choice& choice, Findings& findings);
+
 } // namespace quarry::sdk

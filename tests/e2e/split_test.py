@@ -306,6 +306,18 @@ def test_a_target_that_the_build_does_not_know(own, tmp_path):
     assert "error[S061] gfx942" in done.err
 
 
+def test_a_target_that_lacks_an_artifact(own, tmp_path):
+    """A job of one target failed: the packages are made, and the build says what they lack."""
+    for target in small_artifacts.TARGETS:
+        stage = small_artifacts.stage(own, "rand", "lib", target, "math-libs/rocRAND/stage")
+        small_artifacts.write(stage / f"lib/.kpack/rand_lib_{target}.kpack", f"KPAK of {target}")
+    assert "S063" not in good(*words(own, tmp_path / "whole")).err
+    shutil.rmtree(own / "rand_lib_gfx942")
+    done = good(*words(own, tmp_path / "out"))
+    assert "warning[S063]: gfx942: other targets have device code in rand_lib, and this one has none there" in done.err
+    assert "S063]: gfx1030" not in done.err
+
+
 def test_a_file_of_two_targets(own, tmp_path):
     for target in small_artifacts.TARGETS:
         small_artifacts.write(own / f"blas_lib_{target}/math-libs/BLAS/stage/lib/shared.dat", "the same")
