@@ -145,6 +145,7 @@ def test_paths_in_another_repository(reviewed, tmp_path):
         ('# quarry: ignore Y138 reason="a second Python follows" until=2999-12-31', set()),
         ('# quarry: ignore Y138 reason="it was to follow" until=2001-01-01', {"Y106", "Y138"}),
         ("# quarry: ignore Y138 until=2999-12-31", {"Y105", "Y138"}),
+        ('# quarry: ignore Y138 reason="no such day" until=2999-02-30', {"Y105", "Y138"}),
         ('# quarry: ignore Y140 reason="no" until=2999-12-31', {"Y107", "Y138"}),
     ],
 )

@@ -379,6 +379,7 @@ def test_refusals(first, tmp_path):
     refused("C004", 2, "workflow", "review", first.directory)
     refused("D001", 3, "workflow", "review", first.directory, "--base", "main", "--description", tmp_path / "none.md")
     refused("X505", 2, "workflow", "review", first.directory, "--base", "main", "--today", "soon", "--run", tmp_path / "body.md")
+    refused("X505", 2, "workflow", "review", first.directory, "--base", "main", "--today", "2026-99-99")
     other = Repository(tmp_path / "other")
     other.commit("Begin", one="on: push\njobs: {}\n")
     other.git("switch", "-q", "--orphan", "alone")

@@ -1,11 +1,11 @@
 #include "inspect/rule_profile.hpp"
 
 #include "base/ascii.hpp"
+#include "base/day.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <fmt/core.h>
 #include <iterator>
 #include <map>
@@ -21,19 +21,6 @@ std::optional<Severity> severity_named(std::string_view name) {
   for (auto each : {Severity::note, Severity::warning, Severity::error})
     if (to_string(each) == name) return each;
   return std::nullopt;
-}
-
-/// "2027-01-31", a day that the calendar has.
-bool is_day(std::string_view text) {
-  constexpr std::size_t k_length = 10;
-  if (text.size() != k_length || text[4] != '-' || text[7] != '-') return false;
-  auto month = text::parse_u64(text.substr(5, 2)), day = text::parse_u64(text.substr(8, 2));
-  auto year = text::parse_u64(text.substr(0, 4));
-  if (!year || !month || !day) return false;
-  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(*year)),
-                                     std::chrono::month(static_cast<unsigned>(*month)),
-                                     std::chrono::day(static_cast<unsigned>(*day)))
-      .ok();
 }
 
 /// "Q401"

@@ -1,4 +1,5 @@
 // Comments that accept a finding: `# quarry: ignore Y125 reason="one release branch" until=2026-12-31`.
+#include "base/day.hpp"
 #include "base/text.hpp"
 #include "workflow/fix.hpp"
 #include "workflow/lint.hpp"
@@ -23,13 +24,6 @@ struct Suppression {
 
 bool is_code(std::string_view word) {
   return word.size() == 4 && word[0] == 'Y' && word.find_first_not_of("0123456789", 1) == word.npos;
-}
-
-/// "2026-12-31"; days are compared as text.
-bool is_day(std::string_view text) {
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
-  auto month = text::parse_u64(text.substr(5, 2)), day = text::parse_u64(text.substr(8, 2));
-  return text::parse_u64(text.substr(0, 4)) && month && day && *month >= 1 && *month <= 12 && *day >= 1 && *day <= 31;
 }
 
 /// The value behind `key`, and in `end` the place behind it, if that is further on.
@@ -66,7 +60,7 @@ std::string defect_of(const Suppression& one) {
   for (const auto& code : one.codes)
     if (!is_code(code)) return fmt::format("`{}` is not a code of this check", code);
   if (one.reason.empty()) return "it gives no reason=\"…\"";
-  if (!is_day(one.until)) return "it has no until=YYYY-MM-DD";
+  if (!is_day(one.until)) return "it has no until=YYYY-MM-DD that is a day";
   return "";
 }
 
@@ -111,7 +105,7 @@ void apply_suppressions(const File& file, const std::string& today, Report& repo
            "write `# quarry: ignore Y125 reason=\"why\" until=2027-01-31`");
       continue;
     }
-    if (one->until < today) {
+    if (one->until < today) { // both are written alike, so texts compare as days do
       tell("Y106", Severity::warning, fmt::format("this suppression ended on {}: {}", one->until, one->reason),
            "fix the finding, or set a new day");
       continue;

@@ -1,4 +1,5 @@
 #include "base/codes.hpp"
+#include "base/day.hpp"
 #include "base/units.hpp"
 #include "buildlog/report.hpp"
 #include "buildlog/tests.hpp"
@@ -28,13 +29,11 @@ struct Recorded {
   std::uint64_t tests_failed = 0;
 };
 
-Result<std::int64_t> today_of(const Context& context, const Arguments& arguments) {
+Result<std::string> today_of(const Context& context, const Arguments& arguments) {
   auto today = arguments.find("--today").value_or(sys::rfc3339(context.clock.now_us()).substr(0, 10));
-  auto days = buildlog::days_of(today);
-  if (days < 0)
-    return fail(ErrorKind::invalid_argument, "X505", fmt::format("--today {} is not a date", today),
-                "write it as 2026-02-24");
-  return days;
+  if (is_day(today)) return today;
+  return fail(ErrorKind::invalid_argument, "X505", fmt::format("--today {} is not a date", today),
+              "write it as 2026-02-24");
 }
 
 Result<void> read_log(const buildlog::Input& input, const buildlog::Rules& rules, Section& table, Recorded& recorded) {
@@ -58,7 +57,7 @@ Result<void> read_runs(const Context& context, const Arguments& arguments, Recor
     TRY(auto inputs, buildlog::find_inputs(named, recorded.findings));
     for (const auto& input : inputs) TRY_DO(read_log(input, rules, table, recorded));
   }
-  auto found = buildlog::findings_of(recorded.logs, rules, {today, k_deadline_days});
+  auto found = buildlog::findings_of(recorded.logs, rules, {buildlog::days_of(today), k_deadline_days});
   recorded.findings.insert(recorded.findings.end(), found.begin(), found.end());
   recorded.tables.push_back(std::move(table));
   return {};
@@ -144,8 +143,8 @@ Result<void> print_review(Context& context, const Arguments& arguments, const Re
 Result<workflow::ReviewOptions> review_options_of(const Context& context, const Arguments& arguments,
                                                   const Others& others) {
   workflow::ReviewOptions options;
-  options.lint = {arguments.find("--today").value_or(sys::rfc3339(context.clock.now_us()).substr(0, 10)),
-                  others.by_name, &others.refs};
+  TRY(auto today, today_of(context, arguments));
+  options.lint = {std::move(today), others.by_name, &others.refs};
   options.has_runs = !arguments.list("--run").empty() || !arguments.list("--junit").empty();
   if (auto file = arguments.find("--description")) {
     TRY(options.description, sys::read_file(*file, k_description_bytes_max), "while reading --description");
