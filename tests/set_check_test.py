@@ -316,17 +316,20 @@ def test_the_generated_sets_are_of_both_kinds(tmp_path):
 
 
 def test_two_projects_that_install_one_file(tmp_path):
-    """In a directory, in a store by its seal, and at `publish`: told in profile store, refused in release."""
+    """In a directory, in a store here or far away, and at `publish`: told in profile store, refused in release."""
     dist, store = tmp_path / "dist", f"file:{tmp_path}/store"
     distributions.wheel_of(dist, "one", "1.0", files={"both/lib.so": "first", "both/__init__.py": "", "one/a.py": ""})
     distributions.wheel_of(dist, "two", "1.0", files={"both/lib.so": "other", "both/__init__.py": "", "two/a.py": ""})
-    expected = "one-1.0-py3-none-any.whl installs one of its files, too, with other bytes: both/lib.so"
+    expected = "one-1.0-py3-none-any.whl also installs both/lib.so, with other bytes"
     found = findings(dist)
     assert [(one["code"], one["severity"], one["place"], one["message"]) for one in found] == [("Q438", "error", "two-1.0-py3-none-any.whl", expected)]
     publish = ("publish", dist, "--store", store, "--run-id", "1", "--platform", "linux")
     assert expected in refused("P091", 1, *publish, "--profile", "release", "--allow-missing", "*").err
     assert expected in good(*publish).err
     assert [one["message"] for one in findings("run:1-linux", "--store", store)] == [expected]
+    with static_server.serve(tmp_path / "store") as (url, _):
+        far = quarry("set", "check", f"set:{next((tmp_path / 'store/sets').glob('*.json')).stem}", "--store", url, "--json", environment=clean_environment(NO_PROXY="127.0.0.1", QUARRY_ALLOW_PLAIN_HTTP="1"))
+    assert [one["message"] for one in far.json["findings"]] == [expected]
     # The same bytes are a note, which stops nobody.
     distributions.wheel_of(dist, "two", "1.0", files={"both/__init__.py": "", "two/a.py": ""})
     assert [(one["code"], one["severity"]) for one in findings(dist, code=0)] == [("Q438", "note")]

@@ -1,6 +1,7 @@
 #include "cli/log_rules.hpp"
 
 #include "base/units.hpp"
+#include "buildlog/lines.hpp"
 #include "sys/file.hpp"
 #include "thread/pool.hpp"
 #include <atomic>
@@ -27,6 +28,13 @@ Result<buildlog::Rules> load_log_rules(const Context& context, const Arguments& 
   if (!text) return fail(ErrorKind::internal, "X500", fmt::format("{} is missing from the program", k_shipped));
   auto origin = context.resources.origin(k_shipped);
   return buildlog::parse_rules({*text, origin == "embedded" ? k_shipped : origin});
+}
+
+Result<std::string> today_of(const Context& context, const Arguments& arguments) {
+  auto today = arguments.find("--today").value_or(sys::rfc3339(context.clock.now_us()).substr(0, 10));
+  if (buildlog::days_of(today) >= 0) return today;
+  return fail(ErrorKind::invalid_argument, "X505", fmt::format("--today {} is not a date", today),
+              "write it as 2026-02-24");
 }
 
 Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings) {

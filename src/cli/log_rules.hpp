@@ -14,6 +14,8 @@ namespace quarry::cli {
 Flag log_rules_flag();
 /// Those of `--rules`, else data/log-rules.toml of the repository or inside the program. Errors: D001, X500, X501.
 Result<buildlog::Rules> load_log_rules(const Context& context, const Arguments& arguments);
+/// `--today`, else the day of the clock, as YYYY-MM-DD. Fails with X505 for what is not a day since 1970.
+Result<std::string> today_of(const Context& context, const Arguments& arguments);
 /// All logs of the operands, in their order. Errors: D001, X502, Zxxx.
 Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings);
 /// Runs `read(i)` for each log on the threads of --jobs, with progress.

@@ -52,13 +52,11 @@ Result<Findings> findings_of_set(const Context& context, const std::vector<closu
 }
 
 Result<Findings> findings_of_shared_files(const Context& context, const SetPackages& set, const SetRules& rules) {
-  auto is_first = [&](const closure::Package& package) { return package.project == set.packages.front().project; };
-  if (std::ranges::all_of(set.packages, is_first)) return Findings();
   std::vector<closure::InstalledFiles> wheels;
   std::vector<const PackageBytes*> bytes; // of each wheel
-  for (std::size_t i = 0; i < set.packages.size(); ++i) {
+  for (auto i : closure::wheels_to_compare(set.packages)) {
     const auto& place = set.bytes[i];
-    if (!set.packages[i].tags || (!place.store && place.path.empty())) continue;
+    if (!place.store && place.path.empty()) continue;
     wheels.push_back({set.packages[i], {}});
     bytes.push_back(&place);
   }

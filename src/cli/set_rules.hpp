@@ -38,8 +38,9 @@ struct SetRules {
 Result<Findings> findings_of_set(const Context& context, const std::vector<closure::Package>& set,
                                  const SetRules& rules);
 
-/// Q438. Reads the central directory of each wheel, unless all are of one project: three requests at most for
-/// each wheel in a store far away, context.jobs wheels at a time. Fails with U002 and as wheel::owned_files() does.
+/// Q438. Reads the lists of files of closure::wheels_to_compare(), context.jobs wheels at a time. One that is in a
+/// store far away costs the request that opens it and one or two reads. Fails with U002, as opening does, and as
+/// wheel::owned_files() does.
 Result<Findings> findings_of_shared_files(const Context& context, const SetPackages& set, const SetRules& rules);
 
 /// `--against`, `--budget` and `--claims`: what a set is compared with.

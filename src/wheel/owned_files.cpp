@@ -1,6 +1,8 @@
 #include "wheel/owned_files.hpp"
 
 #include "dist/name.hpp"
+#include "wheel/dist_info.hpp"
+#include "wheel/installed.hpp"
 #include "wheel/installed_place.hpp"
 #include "zip/look.hpp"
 #include <optional>
@@ -24,7 +26,7 @@ std::optional<std::string> path_in_record(const InstalledPlace& place) {
 Result<std::vector<OwnedFile>> owned_files(const content::Rope& wheel, const std::string& file_name) {
   TRY(auto name, dist::WheelName::parse(file_name));
   TRY(auto members, zip::list(wheel, file_name));
-  const Placing placing{name.raw_name + "-" + name.raw_version + ".data", name.project.str(), false};
+  const Placing placing{data_directory(name.dist_info()), name.project.str(), installs_on_windows(name.tags)};
   const auto own = name.dist_info() + "/";
   std::vector<OwnedFile> files;
   for (const auto& member : members) {

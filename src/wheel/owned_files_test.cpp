@@ -23,6 +23,14 @@ TEST(OwnedFiles, AreNamedByWhereTheyAreInstalled) {
   EXPECT_EQ(files->front().size, 5u);
 }
 
+TEST(OwnedFiles, OfTheScriptsDirectoryOfWindowsAreScripts) {
+  zip::forge::Zip zip;
+  zip.items = {zip::forge::item("demo-1.data/data/Scripts/tool.exe", "bytes")};
+  auto files = owned_files(content::Rope::literal(zip.bytes()), "demo-1-py3-none-win_amd64.whl");
+  ASSERT_TRUE(files) << render(files.error());
+  EXPECT_EQ(files->at(0).path, "../../../bin/tool.exe");
+}
+
 TEST(OwnedFiles, OfAFileThatIsNotNamedLikeAWheelAreRefused) {
   auto files = owned_files(content::Rope::literal(""), "demo.whl");
   ASSERT_FALSE(files);

@@ -9,6 +9,10 @@
 
 namespace quarry::zip {
 
+/// Larger central directories are refused (Z016) as attacks on memory. An entry takes 46 bytes and a name: a million
+/// members take about 100 MB, those of the largest wheel seen 1.3 MB.
+constexpr std::uint64_t k_central_bytes_max = 128ull << 20;
+
 struct CentralPlace {
   std::uint64_t offset = 0, size = 0, entries = 0;
 };

@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint64_t k_tail_bytes = 60u << 10;
 // All that end records and the longest comment can occupy: when nothing ends the shorter tail.
 constexpr std::uint64_t k_tail_bytes_max = k_end_bytes + 65535 + k_locator64_bytes + k_end64_bytes;
-// The largest wheel seen has a directory of 1.3 MB.
-constexpr std::uint64_t k_directory_bytes_max = 16u << 20;
+// To look at one member. The largest wheel seen has a directory of 1.3 MB.
+constexpr std::uint64_t k_look_bytes_max = 16u << 20;
 // For the local header's extra fields, which the directory does not tell: ZIP64 and a time take 50.
 constexpr std::uint64_t k_extra_guess = 256;
 
@@ -60,11 +60,12 @@ Unexpected too_large(const std::string& name, std::string_view what, std::uint64
               "do not use this file");
 }
 
-/// What one call of look() is about.
+/// What one call of look() or list() is about.
 struct Asked {
   const content::Rope& archive;
   const std::string& name;
   const LookRequest& request;
+  std::uint64_t directory_bytes_max;
 };
 
 /// The last bytes of an archive, from `begin` on.
@@ -111,8 +112,8 @@ Result<CentralPlace> find_directory(const Asked& asked, ArchiveTail& tail) {
 }
 
 Result<void> read_rest(const Asked& asked, const CentralPlace& place, ArchiveTail& tail) {
-  if (place.size > k_directory_bytes_max)
-    return too_large(asked.name, "the central directory", place.size, k_directory_bytes_max);
+  if (place.size > asked.directory_bytes_max)
+    return too_large(asked.name, "the central directory", place.size, asked.directory_bytes_max);
   TRY(auto front, bytes_at(asked.archive, tail, place.offset, tail.begin - place.offset));
   tail.bytes.insert(0, front);
   tail.begin = place.offset;
@@ -187,7 +188,7 @@ Result<std::string> unpacked(const std::string& name, const Header& header, std:
 
 Result<std::string> read_member(const ArchiveTail& tail, const CentralPlace& place, const Header& central,
                                 const Asked& asked) {
-  const auto& [archive, name, request] = asked;
+  const auto& [archive, name, request, _] = asked;
   if (central.size > request.bytes_max) return too_large(name, central.name, central.size, request.bytes_max);
   // Deflate adds 5 bytes to 64 KiB at worst, so more than this stands for no honest member.
   if (central.stored_size > request.bytes_max + request.bytes_max / 1024 + 64)
@@ -220,7 +221,7 @@ Result<std::string> read_member(const ArchiveTail& tail, const CentralPlace& pla
 
 Result<std::optional<LookedAt>> look(const content::Rope& archive, const std::string& name,
                                      const LookRequest& request) {
-  Asked asked{archive, name, request};
+  Asked asked{archive, name, request, k_look_bytes_max};
   ArchiveTail tail;
   TRY(auto place, find_directory(asked, tail));
   TRY(auto entries, read_entries(asked, place, tail));
@@ -236,7 +237,7 @@ Result<std::optional<LookedAt>> look(const content::Rope& archive, const std::st
 
 Result<std::vector<ListedMember>> list(const content::Rope& archive, const std::string& name) {
   LookRequest nothing;
-  Asked asked{archive, name, nothing};
+  Asked asked{archive, name, nothing, k_central_bytes_max}; // whatever Reader takes
   ArchiveTail tail;
   TRY(auto place, find_directory(asked, tail));
   TRY(auto entries, read_entries(asked, place, tail));

@@ -34,8 +34,9 @@ struct ListedMember {
   std::uint32_t crc = 0;
 };
 
-/// All members, in the directory's order: two reads at most, and no member is read. What the directory says of sizes
-/// and CRCs is believed. corrupt Z008, Z012 and Z016 as look() has them, and Reader's codes for a damaged entry.
+/// All members, in the directory's order: its end and the rest of the directory are read, and no member. What the
+/// directory says of sizes and CRCs is believed. corrupt Z008 and Z012 as look() has them, Reader's codes for a damaged
+/// entry; Z016 for a directory that Reader refuses as too large.
 Result<std::vector<ListedMember>> list(const content::Rope& archive, const std::string& name);
 
 } // namespace quarry::zip

@@ -206,6 +206,18 @@ TEST(List, NamesAllMembersWithoutReadingThem) {
   EXPECT_LT(source->read_bytes, 100u << 10);
 }
 
+// look() refuses such a directory; whoever lists one has read the archive before, and Reader takes it.
+TEST(List, TakesADirectoryThatReaderTakes) {
+  Zip zip;
+  zip.items.clear();
+  for (unsigned i = 0; i < 400; ++i) zip.items.push_back(item(fmt::format("{:050000}", i), ""));
+  auto bytes = zip.bytes();
+  EXPECT_EQ(seen_in(bytes).code, "Z016");
+  auto members = list(content::Rope::literal(bytes), "x.whl");
+  ASSERT_TRUE(members) << render(members.error());
+  EXPECT_EQ(members->size(), 400u);
+}
+
 TEST(List, RefusesWhatIsNoArchive) {
   auto members = list(content::Rope::literal("not a zip file"), "x.whl");
   ASSERT_FALSE(members);

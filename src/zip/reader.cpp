@@ -18,8 +18,6 @@ using namespace zip;
 
 namespace {
 
-// 46 bytes and a name each; the largest wheel seen has 1.3 MB. A larger one is an attack on memory, not a directory.
-constexpr std::uint64_t k_central_bytes_max = 128ull << 20;
 constexpr std::uint64_t k_expansion_free = 256ull << 20; // an ordinary file of zeros: 200 MB packs to 200 kB
 constexpr unsigned k_special_bits = 07000;
 

@@ -38,11 +38,8 @@ std::string counts_text(const Findings& findings) {
 }
 
 Result<buildlog::FindingOptions> finding_options(const Context& context, const Arguments& arguments) {
-  auto today = arguments.find("--today").value_or(sys::rfc3339(context.clock.now_us()).substr(0, 10));
+  TRY(auto today, today_of(context, arguments));
   buildlog::FindingOptions options{buildlog::days_of(today), -1};
-  if (options.today < 0)
-    return fail(ErrorKind::invalid_argument, "X505", fmt::format("--today {} is not a date", today),
-                "write it as 2026-02-24");
   auto within = arguments.find("--fail-within");
   if (!within) return options;
   auto digits = within->ends_with('d') ? within->substr(0, within->size() - 1) : *within;

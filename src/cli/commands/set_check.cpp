@@ -98,14 +98,11 @@ Command set_check_command() {
           "- wheels of two projects that install one file (Q438);\n"
           "- wheels that compete for one installer: which one is installed (Q241, Q242).\n\n"
           "Without `--profile`, findings are as severe as `quarry explain CODE` says. `--profile` names a rule "
-          "profile: "
-          "`store` is what `publish` asks, `release` what people should get. Rule profiles have nothing to do with the "
-          "compression profiles of `sdk build`.\n\n"
-          "Only METADATA and the wheels' lists of files are read: a set of 10 GB takes as long as one of 10 MB. "
-          "Claimed "
-          "targets are the exception; for them the wheels are looked into, as `quarry gpu list` does: those in a "
-          "bucket "
-          "or on a web server by ranges.",
+          "profile: `store` is what `publish` asks, `release` what people should get. Rule profiles have nothing to do "
+          "with the compression profiles of `sdk build`.\n\n"
+          "Only METADATA and the wheels' lists of files are read: a set of 10 GB takes as long as one of 10 MB. For "
+          "claimed targets the wheels are looked into as well, as `quarry gpu list` does: those in a bucket or on a "
+          "web server by ranges.",
       .operands = {{"LOCATOR", "a directory of packages, or set:DIGEST, run:ID, channel:NAME", true, true}},
       .flags = set_check_flags(),
       .examples = {{"quarry set check dist --base-index https://pypi.org/simple",

@@ -1,5 +1,4 @@
 #include "base/codes.hpp"
-#include "base/day.hpp"
 #include "base/units.hpp"
 #include "buildlog/report.hpp"
 #include "buildlog/tests.hpp"
@@ -28,13 +27,6 @@ struct Recorded {
   std::vector<Section> tables;
   std::uint64_t tests_failed = 0;
 };
-
-Result<std::string> today_of(const Context& context, const Arguments& arguments) {
-  auto today = arguments.find("--today").value_or(sys::rfc3339(context.clock.now_us()).substr(0, 10));
-  if (is_day(today)) return today;
-  return fail(ErrorKind::invalid_argument, "X505", fmt::format("--today {} is not a date", today),
-              "write it as 2026-02-24");
-}
 
 Result<void> read_log(const buildlog::Input& input, const buildlog::Rules& rules, Section& table, Recorded& recorded) {
   TRY(auto log, buildlog::report_log(input, rules));
