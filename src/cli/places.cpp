@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include "cli/records.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,20 @@ Result<std::optional<run::StorePlace>> written_out_distribution(const Context& c
   TRY(auto directory, registry::directory_of_distribution(**store));
   if (directory.empty() || !whole.ends_with("/" + directory)) return std::optional<run::StorePlace>();
   return std::optional(run::StorePlace{whole.substr(0, whole.size() - directory.size() - 1), directory});
+}
+
+Result<run::StorePlace> place_in_bucket(const Context& context, const std::string& text) {
+  TRY(auto place, run::split_store(text));
+  TRY(auto pointed, written_out_distribution(context, text));
+  if (pointed) return std::move(*pointed);
+  TRY(auto bucket, open_store(context, place.store));
+  for (auto end = place.key.rfind('/'); end != place.key.npos && end != 0; end = place.key.rfind('/', end - 1)) {
+    auto sets = place.key.substr(0, end) + "/sets/";
+    TRY(auto found, bucket->children(sets.substr(0, sets.size() - 1)));
+    if (std::ranges::find(found.directories, sets) == found.directories.end()) continue;
+    return run::StorePlace{place.store + "/" + place.key.substr(0, end), place.key.substr(end + 1)};
+  }
+  return place;
 }
 
 Result<DistributionPlace> distribution_of(const Context& context, const Arguments& arguments,

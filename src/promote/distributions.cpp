@@ -55,11 +55,6 @@ registry::PlanDigest digest_of_shown(const DistributionPlan& plan) {
   return registry::PlanDigest(sha256(json.dump()));
 }
 
-Unexpected nothing_before(const std::string& directory, const std::string& what) {
-  return fail(ErrorKind::not_found, "O001", fmt::format("distribution {} {}", directory, what),
-              "`quarry channel log` of it shows its moves");
-}
-
 /// What was shown before the last move that changed the sets.
 Result<std::vector<ShownSet>> shown_before(const registry::DistributionRecord& now,
                                            const std::vector<DistributionView>& moves) {
@@ -73,7 +68,9 @@ Result<std::vector<ShownSet>> shown_before(const registry::DistributionRecord& n
                   "of them");
     return moves[i + 1].shown.sets;
   }
-  return nothing_before(now.directory, "has only its first state: there is nothing to go back to");
+  return fail(ErrorKind::not_found, "O001",
+              fmt::format("distribution {} has only its first state: there is nothing to go back to", now.directory),
+              "`--to 0` takes out everything that Quarry copied there; packages of other tools stay");
 }
 
 Unexpected another_plan(const std::string& reviewed, const DistributionPlan& plan) {
@@ -150,9 +147,11 @@ Result<DistributionPlan> plan_distribution_rollback(ObjectReader& store, const s
     TRY(auto before, shown_before(now.record, moves));
     return plan_shown(store, now, std::move(before));
   }
+  if (*to == 0) return plan_shown(store, now, {});
   for (const auto& move : moves)
     if (move.generation == *to) return plan_shown(store, now, move.shown.sets);
-  return nothing_before(directory, fmt::format("has no generation {}", *to));
+  return fail(ErrorKind::not_found, "O001", fmt::format("distribution {} has no generation {}", directory, *to),
+              "`quarry channel log` of it shows its moves");
 }
 
 Result<DistributionReceipt> execute_distribution(ObjectStore& store, const DistributionPlan& plan,

@@ -26,9 +26,9 @@ struct DistributionPlan {
 /// any more. corrupt O003 if a file that comes back is missing. Two reads for each set, a listing for what comes back.
 Result<DistributionPlan> plan_shown(store::ObjectReader& store, const registry::Distribution& expected,
                                     std::vector<registry::ShownSet> next);
-/// Back to what generation `to` showed, or without it to what was shown before the last move that changed the sets.
-/// P120; not_found O001 if such a state does not exist; precondition_failed O007 without `to` when that move was itself
-/// a rollback. A read for each move, and as plan_shown().
+/// Back to what generation `to` showed (0: nothing of ours), or without it to what was shown before the last move that
+/// changed the sets. P120; not_found O001 if such a state does not exist; precondition_failed O007 without `to` when
+/// that move was itself a rollback. A read for each move, and as plan_shown().
 Result<DistributionPlan> plan_distribution_rollback(store::ObjectReader& store, const std::string& directory,
                                                     std::optional<std::uint64_t> to);
 

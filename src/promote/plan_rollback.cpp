@@ -28,7 +28,7 @@ Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::Ch
   if (now.previous.empty())
     return fail(ErrorKind::not_found, "O001",
                 fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
-                fmt::format("`quarry channel log {}` shows its moves", now.name));
+                "`--to 0` takes everything out of it: before its first move it showed nothing");
   TRY(auto last, last_change_of_view(store, std::move(last_move)));
   if (last.action == registry::Action::rollback)
     return fail(ErrorKind::precondition_failed, "O007",
@@ -49,6 +49,17 @@ Result<registry::ViewDigest> view_of_generation(ObjectReader& store, const regis
   if (at != moves.end()) return at->record.to_view;
   return fail(ErrorKind::not_found, "O001", fmt::format("channel {} has no generation {}", now.name, wanted),
               fmt::format("`quarry channel log {}` shows its moves", now.name));
+}
+
+/// The view of generation `to`, or without it the one before the last move. Generation 0 is the state before the first
+/// move: a view of nothing, which need not be stored.
+Result<registry::View> view_to_show(ObjectReader& store, const registry::ChannelRecord& now,
+                                    registry::LedgerRecord last_move, std::optional<std::uint64_t> to) {
+  if (to == 0u) return registry::make_view({});
+  registry::View view;
+  TRY(view.digest, to ? view_of_generation(store, now, *to) : view_before(store, now, std::move(last_move)));
+  TRY(view.record, registry::load_view(store, view.digest), "while reading the view to go back to");
+  return view;
 }
 
 /// The view that the channel shows now. A lost view counts as empty: losing it is a reason to go back.
@@ -200,9 +211,7 @@ Result<Plan> plan_rollback(ObjectReader& store, LastMove state, std::optional<st
   plan.last = state.move;
   const auto& now = plan.expected->record;
   plan.source = fmt::format("channel:{}@{}", now.name, now.generation);
-  TRY(auto view, to ? view_of_generation(store, now, *to) : view_before(store, now, std::move(state.move)));
-  plan.view.digest = view;
-  TRY(plan.view.record, registry::load_view(store, view), "while reading the view to go back to");
+  TRY(plan.view, view_to_show(store, now, std::move(state.move), to));
   TRY(auto shown, shown_now(store, now));
   std::vector<registry::SetDigest> back;
   for (const auto& digest : plan.view.record.sets)
@@ -212,10 +221,10 @@ Result<Plan> plan_rollback(ObjectReader& store, LastMove state, std::optional<st
   std::vector<Wanted> wanted;
   for (const auto& file : difference.comes_back) wanted.push_back({&file, "the view to go back to"});
   TRY_DO(check_presence(store, wanted));
-  TRY_DO(refuse_unjudged(store, now, view, difference.comes_back));
+  TRY_DO(refuse_unjudged(store, now, plan.view.digest, difference.comes_back));
   guard_what_left(difference, plan);
   pages::KnownViews known;
-  known.add({view, plan.view.record, std::move(difference.then)});
+  known.add({plan.view.digest, plan.view.record, std::move(difference.then)});
   known.add({now.view, std::move(shown), std::move(difference.now)});
   plan.known = std::make_shared<const pages::KnownViews>(std::move(known));
   plan.digest = digest_of(plan);

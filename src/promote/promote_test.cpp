@@ -361,6 +361,25 @@ TEST_F(Promote, RollbackOfTheFirstViewIsNotFound) {
   EXPECT_EQ(refused.error().code, "O001");
 }
 
+TEST_F(Promote, GenerationZeroShowsNothingAndBlocksWhatLeft) {
+  auto one = release(*store_, "7.0");
+  pass(*store_, request({one}));
+  auto first = go({one});
+  ASSERT_TRUE(first) << render(first.error());
+  auto out = options();
+  out.to_generation = 0;
+  auto back = rollback(*store_, "stable", out);
+  ASSERT_TRUE(back) << render(back.error());
+  EXPECT_EQ(back->generation, 2u);
+  auto channel = registry::require_channel(*store_, "stable");
+  EXPECT_TRUE(registry::load_whole_view(*store_, channel->record.view)->shards.empty());
+  EXPECT_EQ(channel->record.guard.blocked.size(), one.set.files.size());
+  EXPECT_EQ(violations(*store_), "");
+  out.to_generation = 1;
+  EXPECT_EQ(rollback(*store_, "stable", out)->view, first->view);
+  EXPECT_EQ(violations(*store_), "");
+}
+
 TEST_F(Promote, ProjectsThatARollbackRemovesLeaveNoPage) {
   auto one = release(*store_, "7.0"),
        extra = sealed_sample(*store_, "8-linux/python/g", {{"extra-1.0.tar.gz", "extra", "1.0"}});

@@ -211,3 +211,45 @@ def test_a_run_of_the_scripts_is_installed_from_the_bucket(bucket, era, installe
     tested = good("test", "--venv", tmp_path / "env", *store, "--json", "--", "true", environment=environment).json
     shown = bucket.good("evidence", "show", tested["evidence"][:12], *store, "--json").json["record"]
     assert shown["sealed"] and shown["set"] and [subject["filename"] for subject in shown["subjects"]] == [path.name]
+
+
+def test_the_first_promotion_is_taken_out_again_and_what_was_there_stays(bucket, old, promote, tmp_path):
+    """A channel and a distribution with one move have no state to go back to but the one before it: `--to 0`."""
+    bucket.good(*promote)
+    ours = [key for key in bucket.keys(f"{PREFIX}/") if key.endswith("7.2.0.tar.gz")]
+    assert ours and "7.2.0" in bucket.get(f"{PREFIX}/rocm/index.html")
+    store = promote[promote.index("--store") + 1]
+    rollback = ("rollback", "stable", "--store", store, "--to-store", bucket.place.locator, "--prefix", "v2/{family}", "--reason", "it breaks")
+    assert "`--to 0` takes everything out" in bucket.refused("O001", 3, *rollback).err
+    done = bucket.good(*rollback, "--to", "0", "--json").json
+    (moved,) = done["distributions"]
+    assert done["moved"] and (moved["directory"], moved["sets_left"], moved["moved"]) == (PREFIX, 1, True)
+    for page in ("index.html", "rocm/index.html", "rocm-sdk-core/index.html"):
+        assert "7.2.0" not in bucket.get(f"{PREFIX}/{page}") and "7.1.0a1" in bucket.get(f"{PREFIX}/{page}"), page
+    assert set(ours) <= bucket.keys(f"{PREFIX}/")  # no file is removed
+    for tool in ("pip-newest", "uv"):
+        assert bucket.install(tool, tmp_path / tool, "rocm-sdk-core", "numpy") == {"rocm_sdk_core-7.1.0a1", "numpy-2.0"}
+    assert good("channel", "show", "stable", "--store", store, "--json").json["files"] == []
+    refused("R022", 10, "promote", "--from", "run:1", "--to", "stable", "--policy", promote[promote.index("--policy") + 1], "--store", store)
+    # Back again, by the number of the first move; and the distribution alone.
+    bucket.good(*rollback, "--to", "1")
+    assert "7.2.0" in bucket.get(f"{PREFIX}/rocm/index.html")
+    place = f"{bucket.place.locator}/{PREFIX}"
+    bucket.good("rollback", place, "--to", "0", "--reason", "it breaks")
+    assert "7.2.0" not in bucket.get(f"{PREFIX}/rocm/index.html") and "7.1.0a1" in bucket.get(f"{PREFIX}/rocm/index.html")
+
+
+def test_a_directory_belongs_to_the_store_that_is_there(bucket, promote, tmp_path):
+    """The store may be a prefix of its bucket: records then name keys of that store, whoever adopts without saying so."""
+    inner = f"{bucket.place.locator}/inner"
+    bucket.good(*("/inner".join((word, "")) if word == bucket.place.locator else word for word in promote))
+    for directory, version in ((PREFIX, "6.0"), ("v2/other", "6.1")):
+        wheel = distributions.wheel(tmp_path, "numpy", version, requires_python=">=3.8")
+        bucket.put(f"inner/{directory}/{wheel.name}", wheel.read_bytes())
+        planned = bucket.good("compat", "manage", directory, "--do-not-upload", "--store", inner)
+        assert "1 file" in planned.out, planned.out
+        adopted = bucket.good("set", "adopt", f"{inner}/{directory}", "--json").json
+        (history,) = adopted["history"]
+        assert history["directory"] == directory and [file["filename"] for file in history["files"]] == [wheel.name]
+        assert wheel.name in bucket.get(f"inner/{directory}/numpy/index.html")
+    assert bucket.quarry("index", "check", f"{inner}/{PREFIX}", "--json").json["projects"] > 1

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
 #include "cli/history.hpp"
+#include "cli/places.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/records.hpp"
 #include "cli/version.hpp"
@@ -40,10 +41,9 @@ Result<AdoptPlace> place_to_adopt(Context& context, const Arguments& arguments) 
   AdoptPlace place;
   auto named = arguments.find("--store");
   if (locator.kind == Kind::s3 && (!named || !text.starts_with(*named + "/"))) {
-    TRY(auto parts, run::split_store(text)); // the store is the bucket
+    TRY(auto parts, place_in_bucket(context, text));
     TRY(place.store, open_store(context, parts.store));
     place.directory = parts.key;
-    while (place.directory.ends_with('/')) place.directory.pop_back();
     if (!place.directory.empty()) return place;
     return fail(ErrorKind::invalid_argument, "P012", fmt::format("{} is a whole bucket, not a directory in it", text),
                 "name the directory that holds the packages, such as s3://BUCKET/v2/gfx94X-dcgpu");

@@ -134,7 +134,8 @@ Command rollback_command() {
       .description =
           "The previous view becomes the current one again, as a new generation: nothing is deleted, the URL stays "
           "the same, and the move is recorded. After a rollback, another one has to say where `--to`: a "
-          "command that runs twice must not bring back what it took away.\n\n"
+          "command that runs twice must not bring back what it took away. `--to 0` is the state before the first move: "
+          "the channel then shows nothing, and a distribution only what other tools published there.\n\n"
           "The files that leave are blocked: publishing and promoting do not bring them back, under "
           "whatever set, until `quarry channel unblock`. A view that is named with `--to` brings back what it "
           "shows.\n\n"
@@ -147,7 +148,7 @@ Command rollback_command() {
       .operands = {{"CHANNEL", "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"}},
       .flags = {{.name = "--to",
                  .value = "GENERATION",
-                 .help = "the view of this generation (default: the one before the last move)"},
+                 .help = "the view of this generation, 0 for nothing (default: the one before the last move)"},
                 {.name = "--to-store", .value = "LOCATOR", .help = "take the copies in this store along"},
                 {.name = "--prefix", .value = "PREFIX", .help = "where in that store, such as v2/{family}"},
                 distributions_flag(),

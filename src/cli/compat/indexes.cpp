@@ -6,6 +6,7 @@
 #include "dist/name.hpp"
 #include "index/build.hpp"
 #include "index/listing.hpp"
+#include "run/locator.hpp"
 #include "store/object_store.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -119,8 +120,8 @@ std::string store_of(const Context& context, const Arguments& arguments) {
 }
 
 /// In a bucket the packages stay where they are: each is looked at by ranges, then the pages follow.
-Result<int> manage_bucket(Context& context, const Arguments& arguments, const std::string& directory) {
-  Words words{"set", "adopt", directory};
+Result<int> manage_bucket(Context& context, const Arguments& arguments, const run::StorePlace& directory) {
+  Words words{"set", "adopt", directory.store + "/" + directory.key, "--store", directory.store};
   if (arguments.has("--do-not-upload")) words.emplace_back("--dry-run");
   auto place = place_to_write(context, {});
   auto inner = at(context, place);
@@ -164,7 +165,8 @@ Result<std::string> prefix_of(const Arguments& arguments) {
 Result<int> manage(Context& context, const Arguments& arguments) {
   TRY(auto prefix, prefix_of(arguments));
   auto named = store_of(context, arguments);
-  if (named.starts_with("s3://")) return manage_bucket(context, arguments, named + "/" + prefix);
+  while (named.ends_with('/')) named.pop_back();
+  if (named.starts_with("s3://")) return manage_bucket(context, arguments, {named, prefix});
   TRY(auto store, open_store_to_write(context, named));
   auto root =
       path::dirname(text::percent_decode(std::string_view(store->url("x")).substr(std::string_view("file://").size())));
