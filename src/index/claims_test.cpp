@@ -52,6 +52,7 @@ TEST(JudgePage, EachDefectOfALinkIsFound) {
   };
   const Case cases[] = {
       {"hash", [](PageFile& f) { f.hashes.clear(); }, "I011", "no hash"},
+      {"untested", [](PageFile& f) { f.hashes.clear(), f.untested = true; }, "I011", "nobody has read"},
       {"md5", [](PageFile& f) { f.hashes = {{"md5", "00"}}; }, "I011", "no sha256 that can be read"},
       {"null", [](PageFile& f) { f.nulls = {"yanked"}; }, "I016", "uv rejects the page"},
       {"legacy", [](PageFile& f) { f.nulls = {"legacy"}; }, "I016", "pip 22.3 and 23.0"},

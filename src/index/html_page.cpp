@@ -198,6 +198,7 @@ PageFile file_of(const Attributes& attributes) {
   file.yank_reason = attribute(attributes, "data-yanked");
   file.size = text::parse_u64(attribute(attributes, "data-size"));
   file.upload_time = attribute(attributes, "data-upload-time");
+  file.untested = attributes.contains("data-untested");
   if (attributes.contains("data-dist-info-metadata")) file.nulls.push_back("legacy");
   return file;
 }

@@ -26,6 +26,7 @@ void anchor(std::string& out, const Entry& entry) {
   if (!file.yanked.empty()) attribute(out, "data-yanked", file.yanked);
   attribute(out, "data-size", std::to_string(file.size));
   if (!file.upload_time.empty()) attribute(out, "data-upload-time", file.upload_time);
+  if (!has_digest(file)) out.append(" data-untested");
   out.append(">").append(text::html_escape(file.filename)).append("</a>");
 }
 

@@ -31,6 +31,8 @@ public:
     file_.requires_python = text("requires-python");
     file_.upload_time = text("upload-time");
     if (const auto* time = find(object_, "upload-time"); time && file_.upload_time.empty()) note_null("upload-time");
+    const auto* untested = find(object_, "_untested");
+    file_.untested = untested && *untested == true;
     take_hashes();
     take_size();
     take_yanked();

@@ -31,6 +31,7 @@ void member(std::string& out, std::string_view name, std::string_view value) {
 void file_object(std::string& out, const Entry& entry) {
   const auto& file = *entry.file;
   out += '{';
+  if (!has_digest(file)) out.append("\"_untested\":true,");
   if (offers_metadata(file))
     out.append("\"core-metadata\":{\"sha256\":\"").append(file.metadata_sha256->hex()).append("\"},");
   member(out, "filename", file.filename);

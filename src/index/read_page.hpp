@@ -26,6 +26,7 @@ struct PageFile {
   std::string requires_python;
   std::string core_metadata; ///< "" absent or false, "true", or "sha256=…"
   bool yanked = false;
+  bool untested = false; ///< the page itself says that nobody has read all bytes of this file
   std::string yank_reason;
   std::optional<std::uint64_t> size;
   std::string upload_time;
