@@ -103,26 +103,30 @@ Result<void> add_archive(const OutputsRequest& request, Outputs& out, const Sour
   return {};
 }
 
-Result<void> add_archives(const OutputsRequest& request, Outputs& out) {
-  auto directory =
-      sys::is_directory(place_in(request, "artifacts")) ? place_in(request, "artifacts") : request.directory;
-  TRY(auto source, source_of_path(directory, Twins::archive_made));
-  std::size_t before = out.files.size();
-  for (const auto& item : source.items)
-    if (!item.exploded && !item.name.whole_sdk()) TRY_DO(add_archive(request, out, item, Kind::archive, directory));
-  if (out.files.size() > before) return {};
-  if (!request.build_failed)
-    return fail(ErrorKind::not_found, "A040", fmt::format("{} holds no artifact archives", directory),
-                "pack them with `quarry artifact pack`; after a failed build use `--build-failed`");
-  warn(out, "A042", directory, "holds no artifact archives");
-  return {};
-}
-
 Result<void> add_tarballs(const OutputsRequest& request, Outputs& out) {
   if (!sys::is_directory(place_in(request, "tarballs"))) return {};
   TRY(auto source, source_of_path(place_in(request, "tarballs")));
   for (const auto& item : source.items)
     if (item.name.whole_sdk()) TRY_DO(add_archive(request, out, item, Kind::tarball, place_in(request, "tarballs")));
+  return {};
+}
+
+/// Archives, then tarballs. A job that only makes tarballs of a run's artifacts has no archives.
+Result<void> add_artifacts(const OutputsRequest& request, Outputs& out) {
+  auto directory =
+      sys::is_directory(place_in(request, "artifacts")) ? place_in(request, "artifacts") : request.directory;
+  TRY(auto source, source_of_path(directory, Twins::archive_made));
+  for (const auto& item : source.items)
+    if (!item.exploded && !item.name.whole_sdk()) TRY_DO(add_archive(request, out, item, Kind::archive, directory));
+  auto archives = out.files.size();
+  TRY_DO(add_tarballs(request, out));
+  if (archives != 0) return {};
+  if (out.files.empty() && !request.build_failed)
+    return fail(
+        ErrorKind::not_found, "A040",
+        fmt::format("{} holds no artifact archives, and {} no tarballs", directory, place_in(request, "tarballs")),
+        "pack them with `quarry artifact pack`; after a failed build use `--build-failed`");
+  warn(out, "A042", directory, "holds no artifact archives");
   return {};
 }
 
@@ -246,8 +250,7 @@ Result<Outputs> collect_outputs(const OutputsRequest& request) {
   TRY_DO(sys::require_directory(request.directory,
                                 "name the build's directory; a build that never began has left nothing to upload"));
   Outputs out;
-  if (request.artifacts) TRY_DO(add_archives(request, out));
-  if (request.artifacts) TRY_DO(add_tarballs(request, out));
+  if (request.artifacts) TRY_DO(add_artifacts(request, out));
   if (request.manifests) TRY_DO(add_manifests(request, out));
   if (request.logs) TRY_DO(add_logs(request, out));
   TRY_DO(add_digests(request, out));

@@ -42,8 +42,8 @@ struct Outputs {
 /// `artifacts/` (or the directory itself): archives with their checksum files, also where the directory that one was
 /// packed from stands beside it; `tarballs/`; `logs/` with all below it;
 /// `manifests/*.json` and therock_manifest.json where today's builds have it. not_found A040 when a build that
-/// succeeded left no artifacts; A006 and A011 for an artifact with two archives or a bad checksum file; A044
-/// for logs to pack beyond 1 GiB; D00x.
+/// succeeded left neither archives nor tarballs; A006 and A011 for an artifact with two archives or a bad checksum
+/// file; A044 for logs to pack beyond 1 GiB; D00x.
 Result<Outputs> collect_outputs(const OutputsRequest& request);
 
 /// Where logs go below the run's prefix; either may be empty.

@@ -76,6 +76,18 @@ def test_the_page_beside_the_tarballs_leads_to_them(releases, artifacts, tmp_pat
     assert "[A091]" in done.err and (tmp_path / "index.html").read_text() == "somebody else's"
 
 
+def test_a_job_that_makes_only_tarballs_uploads_them(artifacts, tmp_path):
+    store = f"file:{tmp_path / 'store'}"
+    run = ("--store", store, "--run-id", "7", "--platform", "linux")
+    good("artifact", "tarball", "--from", artifacts, "--family", FAMILY, "--version", "1.0", "--output-dir", tmp_path / "build/tarballs")
+    done = good("run", "upload", tmp_path / "build", *run, "--no-logs", "--json").json
+    (name,) = (path.name for path in (tmp_path / "build/tarballs").glob("*.tar.gz"))
+    assert [(file["kind"], Path(file["key"]).name) for file in done["files"]] == [("tarball", name)]
+    assert [finding["code"] for finding in done["findings"]] == ["A042"]  # without archives
+    good("artifact", "fetch", "--from", "run:7", "--store", store, "--tarballs", "--output-dir", tmp_path / "got", "--no-extract")
+    assert (tmp_path / "got" / name).read_bytes() == (tmp_path / "build/tarballs" / name).read_bytes()
+
+
 def test_one_by_its_address(releases, serve, tmp_path):
     url = serve(releases.parent)
     assert fetched(tmp_path, f"{url}/{releases.name}/{name(VERSIONS[1])}") == [name(VERSIONS[1])]
