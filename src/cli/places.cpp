@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include "cli/records.hpp"
+#include "store/denied.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -27,8 +28,10 @@ Result<run::StorePlace> place_in_bucket(const Context& context, const std::strin
   TRY(auto bucket, open_store(context, place.store));
   for (auto end = place.key.rfind('/'); end != place.key.npos && end != 0; end = place.key.rfind('/', end - 1)) {
     auto sets = place.key.substr(0, end) + "/sets/";
-    TRY(auto found, bucket->children(sets.substr(0, sets.size() - 1)));
-    if (std::ranges::find(found.directories, sets) == found.directories.end()) continue;
+    auto found = bucket->children(sets.substr(0, sets.size() - 1));
+    if (!found && store::is_denied(found.error())) continue; // these credentials may list only the directory itself
+    if (!found) return fail(std::move(found).error());
+    if (std::ranges::find(found->directories, sets) == found->directories.end()) continue;
     return run::StorePlace{place.store + "/" + place.key.substr(0, end), place.key.substr(end + 1)};
   }
   return place;

@@ -16,8 +16,8 @@ bool is_distribution(const std::string& operand);
 Result<std::optional<run::StorePlace>> written_out_distribution(const Context& context, const std::string& text);
 
 /// The store and the directory of `s3://BUCKET/DIRECTORY`. The store is what a distribution's pointer there says, else
-/// the deepest parent that holds sealed sets, else the bucket; the directory is empty for a bucket alone. L009 for
-/// anything but s3. A read, and a request for each parent.
+/// the deepest parent that holds sealed sets and may be listed, else the bucket; the directory is empty for a bucket
+/// alone. L009 for anything but s3. A read, and a request for each parent.
 Result<run::StorePlace> place_in_bucket(const Context& context, const std::string& text);
 
 struct DistributionPlace {

@@ -119,9 +119,14 @@ std::string store_of(const Context& context, const Arguments& arguments) {
   return "s3://" + (bucket.empty() ? std::string(k_default_bucket) : bucket);
 }
 
-/// In a bucket the packages stay where they are: each is looked at by ranges, then the pages follow.
-Result<int> manage_bucket(Context& context, const Arguments& arguments, const run::StorePlace& directory) {
-  Words words{"set", "adopt", directory.store + "/" + directory.key, "--store", directory.store};
+/// In a bucket the packages stay where they are: each is looked at by ranges, then the pages follow. Where only the
+/// bucket was named, `set adopt` finds the store in it.
+Result<int> manage_bucket(Context& context, const Arguments& arguments, const std::string& named,
+                          const std::string& prefix) {
+  TRY(auto place_named, run::split_store(named));
+  auto store = place_named.key.empty() ? place_named.store : path::join(place_named.store, place_named.key);
+  Words words{"set", "adopt", path::join(store, prefix)};
+  if (!place_named.key.empty()) words.insert(words.end(), {"--store", store});
   if (arguments.has("--do-not-upload")) words.emplace_back("--dry-run");
   auto place = place_to_write(context, {});
   auto inner = at(context, place);
@@ -165,8 +170,7 @@ Result<std::string> prefix_of(const Arguments& arguments) {
 Result<int> manage(Context& context, const Arguments& arguments) {
   TRY(auto prefix, prefix_of(arguments));
   auto named = store_of(context, arguments);
-  while (named.ends_with('/')) named.pop_back();
-  if (named.starts_with("s3://")) return manage_bucket(context, arguments, {named, prefix});
+  if (named.starts_with("s3://")) return manage_bucket(context, arguments, named, prefix);
   TRY(auto store, open_store_to_write(context, named));
   auto root =
       path::dirname(text::percent_decode(std::string_view(store->url("x")).substr(std::string_view("file://").size())));
