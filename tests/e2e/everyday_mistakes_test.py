@@ -85,7 +85,6 @@ C004  2 rollback
 R015  3 rollback nosuch
 C050  3 rollback staging --to-store file:{d}/nowhere
 O001  3 rollback staging
-O001  3 rollback staging --to 0
 O001  3 rollback staging --to 99
 C006  2 rollback staging --to abc
 C006  2 rollback staging --to -1
