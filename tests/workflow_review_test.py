@@ -367,6 +367,38 @@ def test_runs_that_the_pull_request_starts_need_no_link(tmp_path, caller, paths)
     assert sum("the pull request starts it" in line for line in review["test_plan"]) == 2 - paths
 
 
+def test_fewer_linked_runs_than_ways_to_start(tmp_path):
+    repository = Repository(tmp_path / "runs")
+    text = "on: {workflow_dispatch: {inputs: {level: {type: string, default: a}}}, schedule: [{cron: '1 1 1 1 1'}]}\njobs:\n  one:\n    runs-on: x\n    timeout-minutes: 5\n    steps:\n      - run: echo ${{ inputs.level }} %s\n"
+    base = repository.commit("Begin", one=text % "a")
+    repository.commit("Work", one=text % "b")
+    body = tmp_path / "body.md"
+    for links, importance in {"/actions/runs/": "suggestion", "/actions/runs/1 /actions/runs/1": "note", "/actions/runs/1 /actions/runs/2": None}.items():
+        body.write_text(f"Work, seen in {links}\n")
+        found = of(repository.review("--base", base, "--description", body, code=0), "Y166")
+        assert [one["importance"] for one in found] == ([importance] if importance else []), links
+
+
+def test_an_edit_that_a_later_commit_takes_back(tmp_path):
+    repository = Repository(tmp_path / "undone")
+    text = "on: push\njobs:\n  one:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{run: %s}]\n"
+    base = repository.commit("Begin", build_wheels=text % "a", test=text % "a")
+    repository.commit("Update build_wheels.yml", build_wheels=text % "b")
+    repository.commit("More", build_wheels=text % "a", test=text % "b")
+    found = of(repository.review("--base", base, code=1), "Y162")
+    assert [one["importance"] for one in found] == ["important"] and "its edit of .github/workflows/build_wheels.yml is undone later" in found[0]["message"]
+
+
+def test_a_finding_whose_list_changes_is_neither_new_nor_fixed(tmp_path):
+    repository = Repository(tmp_path / "changed")
+    text = "on: {workflow_dispatch: {inputs: {level: {type: string, default: %s}}}}\njobs:\n  one:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{run: 'echo ${{ inputs.level }}'}]\n"
+    base = repository.commit("Begin", one=text % "a", two=text % "b", three=text % "b")
+    repository.commit("Raise level to c", two=text % "c", three=text % "c")
+    review = repository.review("--base", base, code=0)
+    assert [one["status"] for one in of(review, "Y128")] == ["existed before, has changed"]
+    assert not [line for line in review["right"] if "Y128" in line]
+
+
 def test_refusals(first, tmp_path):
     for words in (("--base", "none"), ("--base", "main", "--head", "none")):
         refused("Y151", 3, "workflow", "review", first.directory, *words)

@@ -48,6 +48,11 @@ OUTPUT = "on:\n  workflow_call:\n    outputs: {o: {value: '${{ jobs.j.outputs.o 
 OLD, NEW = "gfx900,gfx906,gfx908", "gfx900,gfx906,gfx908,gfx90a"
 PLAIN = "on: push\n" + jobs("make")
 ACTION = "name: a\ninputs: {level: {default: a}}\nruns: {using: %s, steps: []}\n"
+USING = "name: a\nruns: {using: composite, steps: [{uses: ./%s}]}\n"
+CURL = """      - run: |
+          curl -X POST -H 'Accept: x' https://api.example.org/repos/${{ github.repository }}/actions/workflows/%s/dispatches -d '{"ref": "main", "inputs": {"level": "a"}}'
+"""
+SCRIPT = "      - uses: actions/github-script@v8\n        with:\n          script: |\n            await github.rest.actions.createWorkflowDispatch({owner, repo, workflow_id: %s, ref: 'main'})\n"
 BROKEN = "on: push\njobs: {c: {uses: ./.github/workflows/target.yml}}\nx: [\n"
 
 # code, files of the tree that has the defect, what differs in the one that has not; a name without a slash is a workflow
@@ -64,6 +69,7 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y118", {"a.yml": BOTH % ("", LEVEL) + READS}, {"a.yml": BOTH % ("", LEVEL) + jobs("echo ${{ inputs.level || 'b' }}")}),
     ("Y119", {"a.yml": BOTH % ("level: {type: boolean}", "level: {type: string}") + READS}, {"a.yml": BOTH % ("level: {type: string}", "level: {type: choice, options: ['']}") + READS}),
     ("Y120", {"a.yml": BOTH % (LEVEL, "level: {type: string, default: b}") + READS}, {"a.yml": BOTH % (LEVEL, LEVEL) + READS}),
+    ("Y120", {"a.yml": BOTH % ("level: {type: boolean}", "level: {type: boolean, default: true}") + READS}, {"a.yml": BOTH % ("level: {type: string, default: ''}", LEVEL) + READS}),
     ("Y121", {"a.yml": BOTH % ("level: {type: string, required: true}", "level: {type: string}") + READS}, {"a.yml": BOTH % ("level: {type: string, required: true}", "level: {type: string, required: true}") + READS}),
     ("Y122", {"a.yml": STARTED % LEVEL + jobs("make")}, {"a.yml": STARTED % LEVEL + READS}),
     ("Y122", {"target.yml": CALLED % "" + jobs("make"), "a.yml": call("", STARTED % LEVEL)}, {"target.yml": CALLED % "" + jobs("echo ${{ github.event.inputs.level }}")}),
@@ -98,6 +104,21 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y140", {"a.yml": "on: push\n" + jobs("bash <(curl -fsSL https://example.org/f)")}, {"a.yml": "on: push\n" + jobs("diff <(curl -fsSL https://example.org/f) f")}),
     ("Y140", {"a.yml": "on: push\n" + jobs("iwr https://example.org/f.ps1 | iex")}, {"a.yml": "on: push\n" + jobs("iwr https://example.org/f.json | ConvertFrom-Json")}),
     ("Y141", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref="main"))}, {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT))}),
+    ("Y143", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./.github/actions/none\n"), ".github/actions/act/action.yml": ACTION % "composite"}, {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./.github/actions/act\n")}),
+    ("Y143", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./none\n")}, {"a.yml": "on: push\n" + jobs(checkout(), "git clone https://example.org/none none", "      - uses: ./none\n")}),
+    ("Y143", {"a.yml": "on: push\n" + jobs(checkout(path="src"), "      - uses: ./src/none\n"), "src/none/action.yml": ACTION % "composite"}, {"a.yml": "on: push\n" + jobs(checkout(path="src"), "      - uses: ./src/none\n      - uses: ./other\n"), "none/Dockerfile": "FROM x\n"}),
+    ("Y143", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./act\n"), "act/action.yml": USING % "none"}, {"act/action.yml": USING % "next", "next/action.yaml": ACTION % "composite"}),
+    ("Y144", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./act\n"), "act/action.yml": USING % "next", "next/action.yml": USING % "act"}, {"next/action.yml": ACTION % "composite"}),
+    ("Y144", {"target.yml": call("", CALLED % "")}, {"target.yml": CALLED % "" + jobs("make")}),
+    ("Y133", {f"a{n}.yml": call("", CALLED % "").replace("target", f"a{n + 1}") for n in range(11)} | {"a11.yml": CALLED % "" + jobs("make")}, {"a9.yml": call("", CALLED % "").replace("target", "a0")}),
+    ("Y132", {"a.yml": MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n"}, {"a.yml": (MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n").replace("steps.s.outputs.o }}", "github.sha }}-${{ toJSON(inputs.x) }}")}),
+    ("Y132", {"a.yml": (MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n").replace("steps.s.outputs.o", "toJSON(matrix.p)")}, {"a.yml": (MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n").replace("${{ steps.s.outputs.o }}", "on")}),
+    ("Y118", {"a.yml": BOTH % (LEVEL, "") + jobs("echo ${{ github.ref && inputs.level }}")}, {"a.yml": BOTH % (LEVEL, "") + jobs("echo ${{ inputs.level != '' && inputs.level }}")}),
+    ("Y118", {"a.yml": BOTH % (LEVEL, "") + READS}, {"a.yml": BOTH % ("level: {type: string, default: ''}", "") + READS}),
+    ("Y118", {"a.yml": BOTH % (LEVEL, "") + "jobs:\n" + job("make", name="a", more="    if: inputs.level != ''\n") + job("echo ${{ inputs.level }}", name="b", more="    needs: a\n    if: always()\n")}, {"a.yml": BOTH % (LEVEL, "") + "jobs:\n" + job("make", name="a", more="    if: inputs.level != ''\n") + job("echo ${{ inputs.level }}", name="b", more="    needs: a\n")}),
+    ("Y113", {"target.yml": "on: push\n" + READS, "a.yml": "on: push\n" + jobs(CURL % "target.yml")}, {"target.yml": "on: workflow_dispatch\n" + READS}),
+    ("Y112", {"target.yml": STARTED % LEVEL + READS, "a.yml": "on: push\n" + jobs((CURL % "target.yml").replace("level", "depth"))}, {"a.yml": "on: push\n" + jobs(CURL % "target.yml")}),
+    ("Y113", {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs(SCRIPT % "'none.yml'")}, {"a.yml": "on: push\n" + jobs(SCRIPT % "'target.yml'", SCRIPT % "name")}),
 ]  # fmt: skip
 
 
@@ -155,6 +176,22 @@ def test_the_difference_of_the_first_copy(tmp_path):
     tree = {"a.yml": PLAIN, "a/Dockerfile": f"ENV T={OLD}\n", "b/Dockerfile": f"ENV T={NEW}\n", "c/Dockerfile": f"ENV T={OLD},gfx1100\n"}
     message = next(one["message"] for one in report_of(tmp_path, tree)["findings"] if one["code"] == "Y130")
     assert "b/Dockerfile:1" in message and message.endswith("the first differs in gfx90a")
+
+
+def test_the_repair_of_a_forgotten_input_keeps_the_default_of_other_events(tmp_path):
+    target = {kind: CALLED % f"level: {{type: {kind}, default: {value}}}" + READS for kind, value in {"string": "it's", "boolean": "true", "number": "3"}.items()}
+    person = STARTED % LEVEL + jobs("echo ${{ inputs.level }}") + "  c:\n    uses: ./.github/workflows/target.yml\n"
+    push = person.replace("on: {", "on: {push: {}, ")
+    for kind, caller, fix in (("string", person, "${{ inputs.level }}`"), ("string", push, "${{ inputs.level || 'it''s' }}`"), ("number", push, "${{ inputs.level || 3 }}`"), ("boolean", push, "${{ github.event_name != 'workflow_dispatch' || inputs.level }}`")):
+        found = [one for one in report_of(tmp_path / f"{kind}-{caller == push}", {"a.yml": caller, "target.yml": target[kind]})["findings"] if one["code"] == "Y111"]
+        assert len(found) == 1 and f"pass `level: {fix}" in found[0]["fix"], found
+
+
+def test_a_circle_is_shown_once_with_its_way(tmp_path):
+    chain = {name: call("", CALLED % "").replace("target", follower) for name, follower in {"a.yml": "b", "b.yml": "c", "c.yml": "b"}.items()}
+    found = [one for one in report_of(tmp_path, chain)["findings"] if one["code"] in ("Y144", "Y133")]
+    way = "b.yml -> .github/workflows/c.yml -> .github/workflows/b.yml"
+    assert len(found) == 1 and found[0]["code"] == "Y144" and found[0]["message"].endswith(way), found
 
 
 def test_workflows_of_other_repositories_are_named(tmp_path):

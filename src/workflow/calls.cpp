@@ -4,6 +4,7 @@
 #include "sys/path.hpp"
 #include "workflow/model_parts.hpp"
 #include "workflow/shell.hpp"
+#include "workflow/values.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -65,25 +66,30 @@ std::string unmask(const std::string& text, const Masked& masked) {
   return shown;
 }
 
+/// The members of a JSON object as inputs; `place` is the scalar that holds the JSON.
+void add_json_inputs(const nlohmann::json& inputs, const Masked& masked, const Node& place, Call& call) {
+  for (const auto& [name, value] : inputs.items()) {
+    auto offset = place.text.find("\"" + name + "\"");
+    Argument argument{
+        unmask(name, masked), {}, position_in(place, offset == std::string::npos ? 0 : offset), Node::Kind::text};
+    argument.value = unmask(value.is_string() ? value.get<std::string>() : value.dump(), masked);
+    if (value.is_number()) argument.kind = Node::Kind::number;
+    if (value.is_boolean()) argument.kind = Node::Kind::boolean;
+    if (argument.name.find("${{") != std::string::npos) call.inputs_unknown = true;
+    call.arguments.push_back(std::move(argument));
+  }
+}
+
 void read_json_inputs(const Node& inputs, Call& call) {
   auto masked = mask(inputs.text);
   auto parsed = json::parse({masked.text, "inputs"});
   if (!parsed || !parsed->is_object()) {
-    call.unknown |= masked.outside;
+    call.inputs_unknown |= masked.outside;
     if (!masked.outside)
       call.defect = !parsed ? parsed.error().message : std::string("it is not an object"), call.defect_at = inputs.at;
     return;
   }
-  for (const auto& [name, value] : parsed->items()) {
-    auto offset = inputs.text.find("\"" + name + "\"");
-    Argument argument{
-        unmask(name, masked), {}, position_in(inputs, offset == std::string::npos ? 0 : offset), Node::Kind::text};
-    argument.value = unmask(value.is_string() ? value.get<std::string>() : value.dump(), masked);
-    if (value.is_number()) argument.kind = Node::Kind::number;
-    if (value.is_boolean()) argument.kind = Node::Kind::boolean;
-    if (argument.name.find("${{") != std::string::npos) call.unknown = true;
-    call.arguments.push_back(std::move(argument));
-  }
+  add_json_inputs(*parsed, masked, inputs, call);
 }
 
 /// `uses: OWNER/workflow-dispatch@…` with `workflow`, `inputs` (JSON), `ref`, `repo`.
@@ -126,8 +132,19 @@ void add_field(const std::string& field, Position at, Call& call) {
     return;
   }
   if (name.starts_with("inputs[") && name.ends_with("]")) name = name.substr(7, name.size() - 8);
-  if (name.find('$') != name.npos) call.unknown = true;
+  if (name.find('$') != name.npos) call.inputs_unknown = true;
   call.arguments.push_back({name, field.substr(equals + 1), at, Node::Kind::text});
+}
+
+/// The address of GitHub's API: `[HOST/]repos/OWNER/REPO/actions/workflows/FILE/dispatches`.
+void read_dispatch_address(const std::string& word, Call& call) {
+  constexpr std::string_view k_before = "/actions/workflows/", k_after = "/dispatches";
+  auto marker = word.find(k_before);
+  if (marker == word.npos || !word.ends_with(k_after)) return;
+  auto begin = marker + k_before.size();
+  call.target = word.substr(begin, word.size() - begin - k_after.size());
+  auto owner = word.substr(0, marker);
+  call.foreign = owner.find('$') == owner.npos && owner.find('{') == owner.npos;
 }
 
 /// `gh workflow run FILE -f name=value --ref R` and `gh api repos/O/R/actions/workflows/FILE/dispatches -f …`.
@@ -150,27 +167,80 @@ std::optional<Call> gh_call(const std::vector<Word>& words, const Node& script) 
       if (auto repo = run ? option(words, i, name) : std::nullopt)
         call.foreign = repo->find('$') == repo->npos, call.unknown |= !call.foreign, taken = true;
     const auto& word = words[i].text;
-    if (word == "--json" || word == "--input") call.unknown = true;
+    if (word == "--json" || word == "--input") call.inputs_unknown = true;
     if (taken || word.starts_with('-')) continue;
     if (run && call.target.empty()) call.target = word;
-    auto marker = word.find("/actions/workflows/");
-    if (run || marker == word.npos || !word.ends_with("/dispatches")) continue;
-    auto begin = marker + std::string_view("/actions/workflows/").size();
-    call.target = word.substr(begin, word.size() - begin - std::string_view("/dispatches").size());
-    auto owner = word.substr(0, marker);
-    call.foreign = owner.find('$') == owner.npos && owner.find('{') == owner.npos;
+    if (!run) read_dispatch_address(word, call);
   }
   if (call.target.empty()) return std::nullopt;
   call.unknown |= call.target.find('$') != call.target.npos;
   return call;
 }
 
+/// `curl -d '{"ref": "main", "inputs": {…}}' HOST/repos/O/R/actions/workflows/FILE/dispatches`.
+std::optional<Call> curl_call(const std::vector<Word>& words, const Node& script) {
+  if (words.size() < 3 || words[0].text != "curl") return std::nullopt;
+  Call call;
+  call.kind = Call::Kind::dispatch;
+  call.how = "curl";
+  call.at = position_in(script, words[0].offset);
+  call.inputs_unknown = true;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    for (std::string_view name : {"-d", "--data", "--data-raw", "--json"})
+      if (auto data = option(words, i, name)) {
+        auto masked = mask(*data);
+        auto body = json::parse({masked.text, "body"});
+        if (!body || !body->is_object() || masked.text.find('$') != std::string::npos) continue;
+        if (auto ref = body->find("ref"); ref != body->end() && ref->is_string()) call.ref = ref->get<std::string>();
+        auto inputs = body->find("inputs");
+        call.inputs_unknown = inputs != body->end() && !inputs->is_object();
+        if (inputs != body->end() && inputs->is_object()) add_json_inputs(*inputs, masked, script, call);
+      }
+    read_dispatch_address(words[i].text, call);
+  }
+  if (call.target.empty()) return std::nullopt;
+  call.unknown |= call.target.find('$') != call.target.npos;
+  return call;
+}
+
+/// `createWorkflowDispatch({…, workflow_id: 'build.yml', …})` of actions/github-script: who is dispatched. Its inputs
+/// are JavaScript, of which nothing is read.
+void add_javascript_calls(File& file, int job, int step) {
+  const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
+  const auto* with = one.node->find("with");
+  const auto* script = with ? with->find("script") : nullptr;
+  if (!script) return;
+  constexpr std::string_view k_function = "createWorkflowDispatch", k_key = "workflow_id:";
+  for (auto at = script->text.find(k_function); at != std::string::npos; at = script->text.find(k_function, at + 1)) {
+    Call call;
+    call.kind = Call::Kind::dispatch;
+    call.how = k_function;
+    call.job = job;
+    call.step = step;
+    call.at = position_in(*script, at);
+    call.unknown = call.inputs_unknown = true;
+    call.target = "$"; // until a literal names it
+    auto body = std::string_view(script->text).substr(at, script->text.find(k_function, at + 1) - at);
+    auto key = body.find(k_key);
+    auto value = key == body.npos ? std::string_view() : text::trim(body.substr(key + k_key.size()));
+    auto end = value.empty() || (value[0] != '\'' && value[0] != '"') ? value.npos : value.find(value[0], 1);
+    if (end != value.npos) {
+      call.target = value.substr(1, end - 1);
+      call.unknown = is_dynamic(call.target);
+    }
+    auto owner = body.find("owner:");
+    call.foreign = owner != body.npos && text::trim(body.substr(owner + 6)).starts_with('\'');
+    file.calls.push_back(std::move(call));
+  }
+}
+
 void add_script_calls(File& file, int job, int step) {
   const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
   const auto& script = *one.run;
-  if (script.text.find("gh ") == std::string::npos) return;
+  if (script.text.find("gh ") == std::string::npos && script.text.find("/dispatches") == std::string::npos) return;
   for (const auto& command : one.commands) {
     auto call = gh_call(command.words, script);
+    if (!call) call = curl_call(command.words, script);
     if (!call) continue;
     call->job = job;
     call->step = step;
@@ -203,6 +273,7 @@ void collect_calls(File& file) {
       auto action = text::lower(step.uses.substr(0, step.uses.find('@')));
       if (action.ends_with("workflow-dispatch")) add_dispatch_action(file, job, index);
       if (is_local(step.uses)) add_use(file, step.uses, *step.node, job, index);
+      if (action == "actions/github-script") add_javascript_calls(file, job, index);
       if (step.run) add_script_calls(file, job, index);
     }
   }

@@ -266,4 +266,16 @@ std::optional<Expression> only_expression(std::string_view text) {
   return parse_expression(pieces[0].text).expression;
 }
 
+void needed_inputs(const Expression& condition, std::vector<std::string>& names) {
+  using Kind = Expression::Kind;
+  bool input = condition.kind == Kind::name && condition.path.size() == 2 && text::lower(condition.path[0]) == "inputs";
+  if (input) names.push_back(condition.path[1]);
+  if (condition.kind != Kind::binary) return;
+  const auto &left = condition.parts[0], &right = condition.parts[1];
+  bool empty = right.kind == Kind::literal && (right.text.empty() || right.text == "false");
+  bool compared = right.kind == Kind::literal && (condition.text == "==" ? !empty : condition.text == "!=" && empty);
+  if (condition.text == "&&" || compared) needed_inputs(left, names);
+  if (condition.text == "&&") needed_inputs(right, names);
+}
+
 } // namespace quarry::workflow

@@ -41,6 +41,9 @@ struct ParsedExpression {
 /// Parses an expression without its `${{ }}`. Linear; refuses nesting beyond k_expression_depth_max.
 ParsedExpression parse_expression(std::string_view text);
 
+/// Adds the inputs that must not be empty for a condition to hold: a and b of `inputs.a && inputs.b != ''`.
+void needed_inputs(const Expression& condition, std::vector<std::string>& names);
+
 /// A part of a text with expressions in it.
 struct Piece {
   bool is_expression = false;

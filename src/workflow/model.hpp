@@ -64,7 +64,7 @@ struct Job {
 struct Read {
   std::vector<std::string> path; ///< in lower case, but for the names of inputs and jobs as written
   Position at;
-  bool has_fallback = false; ///< a `||` with another value stands to its right
+  bool has_fallback = false; ///< an empty value does not get through: `x || y`, `x && f(x)`, `x == y`
   int job = -1, step = -1;   ///< indexes; -1 outside
   std::string slot;          ///< "run", "with.ref", "env.FAMILY", "name", "if", "strategy.matrix.python"
   bool whole = false;        ///< the context itself: toJSON(inputs), inputs[…]
@@ -80,11 +80,13 @@ struct Argument {
 struct Call {
   enum class Kind : std::uint8_t { workflow, action, dispatch };
   Kind kind = Kind::workflow;
-  std::string how;    ///< "uses", "benc-uk/workflow-dispatch", "gh workflow run", "gh api"
+  std::string
+      how; ///< "uses", "benc-uk/workflow-dispatch", "gh workflow run", "gh api", "curl", "createWorkflowDispatch"
   std::string target; ///< "build.yml" or "./.github/actions/setup": as written
   std::string file;   ///< of the target in this repository; empty when it is not here
   bool foreign = false;
-  bool unknown = false; ///< an expression makes the target or its inputs: nothing can be said about them
+  bool unknown = false; ///< an expression makes the target: nothing can be said about the call
+  bool inputs_unknown = false;
   int job = -1, step = -1;
   Position at;
   std::vector<Argument> arguments;

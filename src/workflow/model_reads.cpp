@@ -1,6 +1,7 @@
 // Every place where an expression reads a context.
 #include "base/text.hpp"
 #include "workflow/model_parts.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::workflow {
@@ -84,7 +85,10 @@ private:
     Read read;
     read.path = normal_path(name.path);
     read.at = position_in(scalar, offset + name.offset);
-    read.has_fallback = fallback;
+    bool guarded = read.path.size() > 1 && read.path[0] == "inputs" &&
+                   std::any_of(guarded_.begin(), guarded_.end(),
+                               [&](const std::string& input) { return same_name(input, read.path[1]); });
+    read.has_fallback = fallback || guarded;
     read.job = where.job;
     read.step = where.step;
     read.slot = slot_;
@@ -111,13 +115,18 @@ private:
       bool decided = value.kind == Kind::call || value.kind == Kind::unary ||
                      (value.kind == Kind::binary && value.text != "||" && value.text != "&&");
       bool condition = value.kind == Kind::binary && value.text == "&&" && i == 0;
+      auto outer = guarded_.size();
+      // The right side of `inputs.x && …` is not reached with an empty x.
+      if (value.kind == Kind::binary && value.text == "&&" && i == 1) needed_inputs(value.parts[0], guarded_);
       expression(part, scalar, offset, where, fallback || covered || decided || condition);
+      guarded_.resize(outer);
     }
   }
 
   File& file_;
   std::vector<Located>& defects_;
-  std::string slot_; ///< of the present value: as Read::slot
+  std::string slot_;                 ///< of the present value: as Read::slot
+  std::vector<std::string> guarded_; ///< inputs that are not empty where the present part of an expression is reached
 };
 } // namespace
 

@@ -22,13 +22,31 @@ std::string status_of(std::size_t before, std::size_t after) {
   return fmt::format("existed before, now x{}", (after + before - 1) / before);
 }
 
+/// What a finding is about: its file, its code and the first name in its message. The rest of a message, such as a list
+/// of other places, may change while the defect stays.
+std::string subject_of(const Located& one) {
+  auto begin = one.message.find('`');
+  auto end = begin == std::string::npos ? begin : one.message.find('`', begin + 1);
+  return one.file + '\n' + one.code + '\n' + (end == std::string::npos ? "" : one.message.substr(begin, end - begin));
+}
+
+/// Takes the finding of `gone` that is about the same, if there is one.
+bool take_same_subject(std::vector<Located>& gone, const Located& fresh) {
+  auto same =
+      std::find_if(gone.begin(), gone.end(), [&](const Located& one) { return subject_of(one) == subject_of(fresh); });
+  if (same == gone.end()) return false;
+  gone.erase(same);
+  return true;
+}
+
 /// New findings, and old ones in files that run more often than before.
 void review_lint(const Report& before, const Report& now, const Sides& sides, Review& review) {
   auto fresh = now;
   remove_known(fresh, before);
-  for (const auto& one : fresh.findings) review.findings.push_back({one, "new"});
   auto gone = before;
   remove_known(gone, now);
+  for (const auto& one : fresh.findings)
+    review.findings.push_back({one, take_same_subject(gone.findings, one) ? "existed before, has changed" : "new"});
   for (const auto& one : gone.findings)
     if (one.severity != Severity::note || one.code == codes::empty_ref)
       review.right.push_back(

@@ -200,6 +200,18 @@ std::vector<const File*> changed_workflows(const Sides& sides, const Review& rev
   return found;
 }
 
+/// The runs that a text links: `…/actions/runs/NUMBER`, each once.
+std::set<std::string> linked_runs(std::string_view text) {
+  constexpr std::string_view k_runs = "/actions/runs/";
+  std::set<std::string> found;
+  for (auto at = text.find(k_runs); at != text.npos; at = text.find(k_runs, at + 1)) {
+    auto number = text.substr(at + k_runs.size());
+    number = number.substr(0, number.find_first_not_of("0123456789"));
+    if (!number.empty()) found.insert(std::string(number));
+  }
+  return found;
+}
+
 void check_runs(const Sides& sides, Review& review) {
   std::vector<std::string> paths;
   const File* first = nullptr;
@@ -212,17 +224,21 @@ void check_runs(const Sides& sides, Review& review) {
   if (paths.empty() || !description) return;
   if (sides.options.has_runs) {
     review.right.push_back("logs or test reports of a run are given");
-  } else if (description->find("/actions/runs/") != std::string::npos) {
-    review.right.push_back("the description links a run");
+    return;
+  }
+  auto runs = linked_runs(*description).size();
+  if (runs >= paths.size()) {
+    review.right.push_back(fmt::format("the description links {}", units::things(runs, "run")));
     review.not_looked_at.push_back("which trigger path the linked runs took: " + text::first(paths, 3));
   } else {
-    add(review,
-        {first->path,
-         {1, 1},
-         "Y166",
-         Severity::warning,
-         fmt::format("no run is linked for {}: {}", units::things(paths.size(), "trigger path"), text::first(paths, 8)),
-         "start each once and link the runs in the description"});
+    add(review, {first->path,
+                 {1, 1},
+                 "Y166",
+                 runs == 0 ? Severity::warning : Severity::note, // one run may have taken several paths
+                 fmt::format("{} for {}: {}", runs == 0 ? "no run is linked" : units::things(runs, "linked run"),
+                             units::things(paths.size(), "trigger path"), text::first(paths, 8)),
+                 runs == 0 ? "start each once and link the runs in the description"
+                           : "link a run for each, or say which paths a linked run took"});
   }
 }
 

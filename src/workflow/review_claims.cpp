@@ -2,6 +2,7 @@
 #include "workflow/review_parts.hpp"
 
 #include "base/text.hpp"
+#include "sys/path.hpp"
 #include "workflow/claims.hpp"
 #include "workflow/rules.hpp"
 #include <algorithm>
@@ -94,6 +95,15 @@ std::string job_of(const std::string& where) {
   return where.substr(begin, where.find('`', begin) - begin);
 }
 
+/// Whether a later commit changes the file, too: the last one to change it may be what undoes the others.
+bool changes_later(const History& history, const Commit& commit, const std::string& path) {
+  const auto& commits = history.commits;
+  auto at = std::find_if(commits.begin(), commits.end(), [&](const Commit& one) { return one.id == commit.id; });
+  return at != commits.end() && std::any_of(at + 1, commits.end(), [&](const Commit& one) {
+           return std::find(one.files.begin(), one.files.end(), path) != one.files.end();
+         });
+}
+
 class Claims {
 public:
   Claims(const Sides& sides, Review& review)
@@ -149,14 +159,18 @@ private:
     std::erase_if(judged.nowhere, inside);
   }
 
-  /// Subjects of a commit's own files, such as pytorch, that the change as a whole does not touch any more. Words alone
-  /// prove nothing: a title may say "lint" or "hash" without a workflow of that name in mind.
+  /// Workflows, and subjects of a commit's own files, such as pytorch, that the change as a whole does not touch any
+  /// more. Words alone prove nothing: a title may say "lint" or "hash" without a workflow of that name in mind.
   std::vector<std::string> undone_subjects(const Commit& commit, const std::vector<std::string>& undone) const {
     std::set<std::string> subjects, touched;
     for (const auto& path : undone)
       if (is_workflow_path(path)) subjects.merge(topics_of(path));
     for (const auto& file : review_.history.files) touched.merge(topics_of(file.path));
     std::vector<std::string> found;
+    for (const auto& path : undone)
+      if (auto name = std::string(path::basename(path));
+          has_word(commit.title, name) && is_workflow_path(path) && changes_later(review_.history, commit, path))
+        found.push_back(name);
     for (const auto& subject : subjects) {
       if (is_general(subject) || touched.contains(subject) || !has_word(commit.title, subject)) continue;
       if (!on_changed_line(review_.history, subject)) found.push_back(subject);

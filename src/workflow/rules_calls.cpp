@@ -62,13 +62,40 @@ const Call* forwards_elsewhere(const File& file, const Call& but, const std::str
   return nullptr;
 }
 
+/// Whether anything but a caller or a person starts the workflow: a push, a pull request, a schedule. Its inputs are
+/// empty then, and an input that is passed on empty replaces the default of the callee.
+bool starts_without_inputs(const File& file) {
+  const auto* on = file.root.find("on");
+  if (!on) return false;
+  auto other = [](std::string_view trigger) { return trigger != "workflow_call" && trigger != "workflow_dispatch"; };
+  return (on->is_scalar() && other(on->text)) ||
+         std::any_of(on->items.begin(), on->items.end(), [&](const Node& item) { return other(item.text); }) ||
+         std::any_of(on->members.begin(), on->members.end(), [&](const Member& member) { return other(member.key); });
+}
+
+/// What to write at a call so that `input` of the callee gets `own` of the caller, and its own default without one.
+std::string forwarding(const File& file, const Input& input, const Input& own) {
+  auto value = input.fallback.value_or("");
+  auto plain = fmt::format("pass `{}: ${{{{ inputs.{} }}}}`", input.name, own.name);
+  if (!starts_without_inputs(file) || value.empty()) return plain;
+  if (input.type != "boolean" && input.type != "number")
+    value = fmt::format("'{}'", text::replace_all(value, "'", "''"));
+  if (input.type == "boolean" && value == "true") // `inputs.x || true` would never be false
+    return fmt::format(
+        "pass `{}: ${{{{ github.event_name != 'workflow_dispatch' || inputs.{} }}}}`: other events start "
+        "this workflow without inputs",
+        input.name, own.name);
+  return fmt::format("pass `{}: ${{{{ inputs.{} || {} }}}}`: some events start this workflow without inputs",
+                     input.name, own.name, value);
+}
+
 void check_forwarding(const Rules& rules, const File& file, const Call& call, const Entry& entry) {
   const auto* target = rules.repository.find(call.file);
   for (const auto& input : entry.inputs) {
     const auto* own = file.input(input.name);
     if (!own || input.required || call.find(input.name) || !target || !is_read(*target, input.name)) continue;
     auto value = input.fallback.value_or("");
-    auto fix = fmt::format("pass `{}: ${{{{ inputs.{} }}}}`", input.name, own->name);
+    auto fix = forwarding(file, input, *own);
     const auto* elsewhere = forwards_elsewhere(file, call, input.name);
     if (call.kind != Call::Kind::dispatch) {
       rules.add(file, call.at, "Y111", elsewhere ? Severity::error : Severity::warning,
@@ -131,6 +158,7 @@ void check_dispatch(const Rules& rules, const File& file, const Call& call) {
               "add the trigger there");
     return;
   }
+  if (call.inputs_unknown) return rules.not_looked_at("dispatches whose inputs are not in the file as constants");
   if (!call.defect.empty()) return;
   check_dispatched_inputs(rules, file, call, *target);
   check_literals(rules, file, call, *target->dispatch);
@@ -138,11 +166,11 @@ void check_dispatch(const Rules& rules, const File& file, const Call& call) {
 }
 
 void check_call(const Rules& rules, const File& file, const Call& call) {
-  if (call.unknown) return rules.not_looked_at("dispatches whose target or inputs an expression makes");
+  if (call.unknown) return rules.not_looked_at("dispatches whose target an expression makes");
   if (call.foreign) return rules.not_looked_at(fmt::format("calls of {} in another repository", call.target));
   if (call.kind == Call::Kind::dispatch) return check_dispatch(rules, file, call);
   const auto* target = call.file.empty() ? nullptr : rules.repository.find(call.file);
-  if (!target || !target->call) return; // actionlint reports a local target that does not exist
+  if (!target || !target->call) return; // actionlint tells of a missing workflow, Y143 of a missing action
   check_literals(rules, file, call, *target->call);
   check_forwarding(rules, file, call, *target->call);
 }

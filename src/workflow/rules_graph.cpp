@@ -1,4 +1,5 @@
-// What only the graph of jobs and calls shows: permissions along a chain, outputs of matrices, GitHub's bounds, gates.
+// What only the graph of jobs and calls shows: permissions along a chain, circles, outputs of matrices, GitHub's
+// bounds, gates.
 #include "base/text.hpp"
 #include "workflow/rules.hpp"
 #include <algorithm>
@@ -86,6 +87,30 @@ private:
 
 bool is_matrix(const Job& job) { return job.has_matrix && (job.dynamic_matrix || job.legs > 1); }
 
+bool differs_between_legs(const Expression& part) {
+  if (part.kind == Expression::Kind::call && part.text == "hashfiles") return true;
+  if (part.kind == Expression::Kind::name)
+    for (std::string_view fixed : {"inputs", "github", "needs", "vars"})
+      if (same_name(part.path[0], fixed)) return false;
+  return part.kind == Expression::Kind::name || std::any_of(part.parts.begin(), part.parts.end(), differs_between_legs);
+}
+
+/// Whether each leg of a matrix gives the output the same value: a constant, or an expression that reads only what
+/// does not change between the legs.
+bool same_in_each_leg(const Job& job, const std::string& name) {
+  const auto* outputs = job.node->find("outputs");
+  const Node* value = nullptr;
+  if (outputs)
+    for (const auto& member : outputs->members)
+      if (same_name(member.key, name)) value = &member.value;
+  if (!value) return false;
+  for (const auto& piece : split_template(value->text)) {
+    auto parsed = piece.is_expression ? parse_expression(piece.text).expression : std::nullopt;
+    if (piece.is_expression && (!parsed || differs_between_legs(*parsed))) return false;
+  }
+  return true;
+}
+
 void check_matrix_outputs(const Rules& rules, const File& file) {
   std::set<std::string> told;
   for (const auto& read : file.reads) {
@@ -93,7 +118,7 @@ void check_matrix_outputs(const Rules& rules, const File& file) {
       continue;
     for (const auto& job : file.jobs) {
       if (!same_name(job.id, read.path[1]) || !is_matrix(job)) continue;
-      if (!told.insert(job.id + "." + read.path[3]).second) continue;
+      if (same_in_each_leg(job, read.path[3]) || !told.insert(job.id + "." + read.path[3]).second) continue;
       rules.add(file, read.at, "Y132", Severity::warning,
                 fmt::format("output `{}` of job `{}` is read as one value, and each leg of its matrix writes it: the "
                             "last to end wins",
@@ -102,6 +127,43 @@ void check_matrix_outputs(const Rules& rules, const File& file) {
     }
   }
 }
+
+// circles
+
+/// Follows calls, and uses of actions, and tells of each that leads back to a file it came from.
+class Circles {
+public:
+  explicit Circles(const Rules& rules) : rules_(rules) {}
+
+  /// Whether calls of the file lead into a circle. Each file is looked at once.
+  bool look(const File& file) {
+    if (auto known = circular_.find(file.path); known != circular_.end()) return known->second;
+    path_.push_back(&file);
+    bool circular = false;
+    for (const auto& call : file.calls) {
+      const auto* callee = call.kind == Call::Kind::dispatch ? nullptr : rules_.repository.find(call.file);
+      if (!callee) continue;
+      auto open = std::find(path_.begin(), path_.end(), callee);
+      if (open != path_.end()) tell(file, call, open);
+      circular |= open != path_.end() || look(*callee);
+    }
+    path_.pop_back();
+    return circular_[file.path] = circular;
+  }
+
+private:
+  void tell(const File& file, const Call& call, std::vector<const File*>::const_iterator from) const {
+    std::string way;
+    for (; from != path_.end(); ++from) way += (*from)->path + " -> ";
+    rules_.add(file, call.at, "Y144", Severity::error,
+               fmt::format("{} leads back to itself: {}{}", call.target, way, call.file),
+               "remove one of these calls: GitHub ends such a run with an error");
+  }
+
+  const Rules& rules_;
+  std::vector<const File*> path_;
+  std::map<std::string, bool> circular_; ///< by path
+};
 
 // bounds
 
@@ -124,7 +186,7 @@ std::size_t levels(const Rules& rules, const File& file, std::set<std::string>& 
   return depth;
 }
 
-void check_bounds(const Rules& rules, const File& file) {
+void check_bounds(const Rules& rules, const File& file, bool circular) {
   for (const auto& job : file.jobs)
     if (!job.dynamic_matrix && job.legs > k_matrix_jobs_max)
       rules.add(file, job.at, "Y133", Severity::error,
@@ -133,7 +195,7 @@ void check_bounds(const Rules& rules, const File& file) {
                 "split it by a reusable workflow");
   std::set<std::string> called;
   auto deepest = levels(rules, file, called);
-  if (deepest > k_levels_max)
+  if (deepest > k_levels_max && !circular)
     rules.add(file, {1, 1}, "Y133", Severity::error,
               fmt::format("workflows call each other more than {} levels deep from here", k_levels_max),
               "call the inner workflow directly");
@@ -207,10 +269,12 @@ void check_gates(const Rules& rules, const File& file) {
 
 void check_graph(const Rules& rules) {
   Permissions permissions(rules);
+  Circles circles(rules);
   for (const auto& file : rules.repository.files) {
+    auto circular = circles.look(*file);
     if (file->action) continue;
     check_matrix_outputs(rules, *file);
-    check_bounds(rules, *file);
+    check_bounds(rules, *file, circular);
     check_gates(rules, *file);
     // A workflow that is only called gets what its callers grant, so the chain is followed from where runs start.
     if (!file->call || file->dispatch) permissions.check(*file, std::nullopt, 0);

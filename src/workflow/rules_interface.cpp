@@ -41,32 +41,37 @@ const Read* bare_read(const File& file, std::string_view name) {
   return nullptr;
 }
 
-/// The inputs that must not be empty for a condition to hold: `inputs.a && inputs.b != ''`.
-void needed_inputs(const Expression& condition, std::vector<std::string>& names) {
-  using Kind = Expression::Kind;
-  bool input = condition.kind == Kind::name && condition.path.size() == 2 && same_name(condition.path[0], "inputs");
-  if (input) names.push_back(condition.path[1]);
-  if (condition.kind != Kind::binary) return;
-  const auto &left = condition.parts[0], &right = condition.parts[1];
-  bool empty = right.kind == Kind::literal && (right.text.empty() || right.text == "false");
-  bool compared = right.kind == Kind::literal && (condition.text == "==" ? !empty : condition.text == "!=" && empty);
-  if (condition.text == "&&" || compared) needed_inputs(left, names);
-  if (condition.text == "&&") needed_inputs(right, names);
+/// Whether the condition of a job or step needs an input that this way of starting does not have.
+bool never_holds(const Node& node, const Entry& there) {
+  auto text = node.text_at("if");
+  auto condition = only_expression(text);
+  if (!condition && text.find("${{") == std::string::npos) condition = parse_expression(text).expression;
+  std::vector<std::string> names;
+  if (condition) needed_inputs(*condition, names);
+  return std::any_of(names.begin(), names.end(), [&](const auto& name) { return !there.find(name); });
+}
+
+/// Whether a job never runs when started in this way: by its own condition, or because a job that it needs does not.
+/// `depth` ends a circle of needs, which GitHub refuses.
+bool is_skipped_job(const File& file, const Job& job, const Entry& there, std::size_t depth = 0) {
+  if (never_holds(*job.node, there)) return true;
+  auto condition = job.node->text_at("if");
+  for (auto word : {"always()", "failure()", "cancelled()"}) // such a job runs although one that it needs was skipped
+    if (condition.find(word) != std::string::npos) return false;
+  return depth < file.jobs.size() && std::any_of(
+                                         job.needs.begin(), job.needs.end(),
+                                         [&](const std::string& id) {
+                                           const auto* before = file.job(id);
+                                           return before && is_skipped_job(file, *before, there, depth + 1);
+                                         });
 }
 
 /// Whether the step or job of the read runs only with an input that this way of starting does not have.
 bool is_skipped(const File& file, const Read& read, const Entry& there) {
   if (read.job < 0 || read.slot == "if") return false;
   const auto& job = file.jobs[static_cast<std::size_t>(read.job)];
-  for (const auto* node : {job.node, read.step < 0 ? nullptr : job.steps[static_cast<std::size_t>(read.step)].node}) {
-    auto text = node ? node->text_at("if") : std::string();
-    auto condition = only_expression(text);
-    if (!condition && text.find("${{") == std::string::npos) condition = parse_expression(text).expression;
-    std::vector<std::string> names;
-    if (condition) needed_inputs(*condition, names);
-    if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return !there.find(name); })) return true;
-  }
-  return false;
+  if (is_skipped_job(file, job, there)) return true;
+  return read.step >= 0 && never_holds(*job.steps[static_cast<std::size_t>(read.step)].node, there);
 }
 
 /// A read that an empty value reaches when the workflow is started in this way.
@@ -134,6 +139,7 @@ struct Way {
 void check_one_sided(const Rules& rules, const File& file, const Way& here, const Way& there) {
   for (const auto& input : here.entry.inputs) {
     if (there.entry.find(input.name) || input.type == "boolean") continue;
+    if (input.fallback && input.fallback->empty()) continue; // made to be empty, so the workflow expects it
     const auto* read = read_when_started(file, input.name, there.entry);
     if (!read || file.reads_all_inputs) continue;
     rules.add(file, input.at, "Y118", Severity::warning,
@@ -151,7 +157,9 @@ void check_pair(const Rules& rules, const File& file, const Input& called, const
               "declare one type: `inputs` holds what the start gave, and comparisons change with it");
     return;
   }
-  if (!called.required && !(started.required && !started.fallback) && shown(called) != shown(started)) {
+  // With an empty default for callers and an example in the form for people, the two do not contradict each other.
+  bool both = !shown(called).empty() && !shown(started).empty();
+  if (both && !called.required && !(started.required && !started.fallback) && shown(called) != shown(started)) {
     rules.add(file, started.at, "Y120", Severity::note,
               fmt::format("default of input `{}` is `{}` when called and `{}` when dispatched", called.name,
                           shown(called), shown(started)),

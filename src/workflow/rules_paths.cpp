@@ -1,4 +1,4 @@
-// Scripts, tests and requirements that commands name: do they exist where the checkout puts them?
+// Scripts, tests and requirements that commands name, and local actions: do they exist where the checkout puts them?
 #include "base/text.hpp"
 #include "sys/path.hpp"
 #include "workflow/rules.hpp"
@@ -150,8 +150,11 @@ public:
       checkouts.push_back(root);
     }
     for (std::size_t j = 0; j < file.jobs.size(); ++j)
-      for (std::size_t s = 0; s < file.jobs[j].steps.size(); ++s)
+      for (std::size_t s = 0; s < file.jobs[j].steps.size(); ++s) {
         if (file.jobs[j].steps[s].run) script(file, static_cast<int>(j), static_cast<int>(s), checkouts);
+        if (file.jobs[j].steps[s].uses.starts_with("./"))
+          action(file, static_cast<int>(j), static_cast<int>(s), checkouts);
+      }
   }
 
 private:
@@ -188,19 +191,43 @@ private:
     }
   }
 
-  void path_in(const File& file, int job, int step, const Node& run, const Word& path,
-               const std::vector<Checkout>& checkouts) {
+  /// The checkout before the step that puts a path of the workspace there, and the path inside of it.
+  struct Place {
+    const Checkout* checkout = nullptr;
+    std::string inner;
+  };
+  static Place place_of(int job, int step, const std::string& path, const std::vector<Checkout>& checkouts) {
     const Checkout* best = nullptr;
     std::size_t length = 0;
     for (const auto& one : checkouts) {
       if (one.job != job || one.step >= step) continue;
       auto place = path::normal(relative_to_workspace(one.path.empty() ? "." : one.path));
-      bool inside = place == "." || path.text.starts_with(place + "/");
+      bool inside = place == "." || path == place || path.starts_with(place + "/");
       if (inside && (!best || place.size() >= length || place != "."))
         best = &one, length = place == "." ? 0 : place.size();
     }
+    return {best, length == 0 ? path : path.size() == length ? "." : path.substr(length + 1)};
+  }
+
+  void action(const File& file, int job, int step, const std::vector<Checkout>& checkouts) {
+    const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
+    auto [checkout, inner] = place_of(job, step, path::normal(one.uses.substr(2)), checkouts);
+    if (!checkout || is_dynamic(one.uses)) return;
+    auto* tree = tree_of(*checkout);
+    if (!tree) return rules_.not_looked_at(fmt::format("actions in {} (give it by --with)", checkout->repository));
+    for (auto name : {"action.yml", "action.yaml", "Dockerfile"})
+      if (tree->exists(path::normal(path::join(inner, name)))) return;
+    if (checkout->ours && (in_submodule(inner) || is_made_by_script(file, job, inner))) return;
+    rules_.add(file, one.node->find("uses")->at, "Y143", Severity::error,
+               fmt::format("{} uses {}, and {} has no action.yml there", step_name(file, job, step), one.uses,
+                           checkout->ours ? "this repository" : checkout->repository),
+               "correct the path");
+  }
+
+  void path_in(const File& file, int job, int step, const Node& run, const Word& path,
+               const std::vector<Checkout>& checkouts) {
+    auto [best, inner] = place_of(job, step, path.text, checkouts);
     if (!best) return;
-    auto inner = length == 0 ? path.text : path.text.substr(length + 1);
     auto* tree = tree_of(*best);
     if (!tree) return rules_.not_looked_at(fmt::format("paths in {} (give it by --with)", best->repository));
     if (tree->exists(inner) || (best->ours && is_made_here(*tree, file, job, inner))) return;
@@ -216,13 +243,24 @@ private:
     return found == rules_.others.end() ? nullptr : found->second;
   }
 
+  bool in_submodule(const std::string& inner) const {
+    return std::any_of(submodules_.begin(), submodules_.end(),
+                       [&](const auto& module) { return inner == module || inner.starts_with(module + "/"); });
+  }
+
+  /// Whether a script of the job names the directory: it may clone or copy the action there.
+  static bool is_made_by_script(const File& file, int job, const std::string& inner) {
+    const auto& steps = file.jobs[static_cast<std::size_t>(job)].steps;
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const Step& step) { return step.run && step.run->text.find(inner) != std::string::npos; });
+  }
+
   /// Files that a step makes are no defect: in a directory that the repository does not have, in a submodule, or
   /// named in the job more than once.
   bool is_made_here(Tree& tree, const File& file, int job, const std::string& inner) {
     auto top = inner.substr(0, inner.find('/'));
     if (top == ".." || (top != inner && !tree.exists(path::dirname(inner)))) return true;
-    for (const auto& module : submodules_)
-      if (inner.starts_with(module + "/")) return true;
+    if (in_submodule(inner)) return true;
     if (top != inner) return false;
     std::size_t named = 0;
     for (const auto& step : file.jobs[static_cast<std::size_t>(job)].steps)
