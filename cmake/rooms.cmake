@@ -1,6 +1,6 @@
 # The house: one static library per room, and stairs that only go down.
 #
-#   add_room(name FLOOR n [TESTS_APART] [FUZZED] USES room... [LIBRARIES external...])
+#   add_room(name FLOOR n [COLD] [TESTS_APART] [FUZZED] USES room... [LIBRARIES external...])
 #
 # TESTS_APART: test files share names, so they are never compiled as one. FUZZED: a fuzzer runs most of the room.
 #
@@ -10,7 +10,7 @@
 set_property(GLOBAL PROPERTY QUARRY_ROOMS "")
 
 function(add_room name)
-  cmake_parse_arguments(ROOM "TESTS_APART;FUZZED" "FLOOR" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD;TESTS_APART;FUZZED" "FLOOR" "USES;LIBRARIES" ${ARGN})
   get_property(rooms GLOBAL PROPERTY QUARRY_ROOMS)
   foreach(used IN LISTS ROOM_USES)
     if(NOT used IN_LIST rooms)
@@ -46,6 +46,12 @@ function(add_room name)
   target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/generated")
   if(QUARRY_FUZZ)
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link) # the rooms report which edges were taken
+  endif()
+  if(NOT ROOM_COLD)
+    set_property(GLOBAL APPEND PROPERTY QUARRY_HOT_ROOMS ${name})
+  endif()
+  if(ROOM_COLD AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${name} PRIVATE -Og) # half of the CPU time of -O2 (HACKING.md)
   endif()
   if(QUARRY_SANITIZE AND ROOM_FLOOR GREATER 4 AND NOT ROOM_FUZZED)
     # Half of the compile time. What tests wait for is below: JSON, digests, archives, stores.
