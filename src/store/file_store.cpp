@@ -206,7 +206,8 @@ Result<void> FileStore::do_copy(const CopyRequest& request) {
 
 Result<void> FileStore::do_remove(const std::string& key) {
   TRY(auto status, look(key));
-  if (!status) return {};
+  if (!status) // perhaps since a remove() that the disk did not confirm (R004), which the caller repeats
+    return sys::is_directory(path::dirname(path_of(key))) ? sync_parent(key) : Result<void>{};
   TRY(auto held, lock(key));
   TRY_DO(sys::remove_file(path_of(key)));
   return sync_parent(key);

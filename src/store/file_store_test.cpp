@@ -178,6 +178,35 @@ TEST_F(FileStoreTest, AReadOnlyStoreSaysSo) {
   EXPECT_EQ(status, 0);
 }
 
+// Without the right to read a directory, a file can be removed from it, but the directory cannot be synced. While that
+// is so, the repeated call must not say that the removal is safe.
+TEST_F(FileStoreTest, ARemovalThatWasNotConfirmedIsConfirmedByTheNext) {
+  ASSERT_TRUE(open()->put("a/b", Rope::literal("1"), {}));
+  for (const auto& place : {directory_.path(), root_, root_ + "/.quarry", root_ + "/.quarry/locks"})
+    ::chmod(place.c_str(), 0777);
+  auto locks = sys::list_directory(root_ + "/.quarry/locks");
+  ASSERT_TRUE(locks);
+  for (const auto& lock : *locks) ::chmod((root_ + "/.quarry/locks/" + lock.path).c_str(), 0666);
+  ::chmod((root_ + "/a").c_str(), 0333);
+  auto child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(3); // root may read everywhere
+    auto store = open();
+    auto first = store->remove("a/b"), again = store->remove("a/b");
+    bool gone = ::access((root_ + "/a/b").c_str(), F_OK) != 0;
+    ::_exit(!gone ? 4 : first || first.error().code != "R004" ? 1 : again || again.error().code != "R004" ? 2 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ::chmod((root_ + "/a").c_str(), 0755);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  auto store = open();
+  EXPECT_TRUE(store->remove("a/b"));
+  EXPECT_TRUE(store->remove("never/was")) << "there is no directory to sync";
+  EXPECT_TRUE(store->remove("a/b/c/d"));
+}
+
 // A child is killed in the middle of a large put: the name must not exist, and the next put must succeed.
 TEST_F(FileStoreTest, AKilledPutLeavesNoName) {
   auto child = ::fork();

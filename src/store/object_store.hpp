@@ -79,7 +79,7 @@ public:
   /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
   /// has just written; the caller must look afterwards if that matters. After any error but R005 the object may be
   /// gone: repeat the call. Costs one DELETE request, and for a key that ends in a slash also what slash_keys() costs,
-  /// with its errors; in the file store a stat, a lock, an unlink and an fsync.
+  /// with its errors; in the file store a stat and an fsync, and for an object that exists a lock and an unlink.
   Result<void> remove(const std::string& key);
   /// Whether preconditions are evaluated atomically with the write. If false, the store looks before it writes, which
   /// is safe for one writer and not for several; or it can only be read. Free, except in s3 at a named endpoint: there
@@ -158,7 +158,7 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
 /// object is removed, so `a` is then still taken. Content type and cache control are not kept. Fails with
 /// invalid_argument (R006) if `root` exists and is not a directory. Its functions:
 ///   open()    opens the file at the first read; if it was replaced by then, by one of the same size, that one is read
-///   remove()  keeps directories that become empty; fails with R004 if the disk does not confirm it: repeat it
+///   remove()  keeps directories that become empty; R004 if the disk does not confirm it: repeat it, it syncs again
 ///   list()    also children(): R005 if the part of the prefix up to its last '/' is not a valid key; list() D005 above
 ///             10 million objects
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
