@@ -164,11 +164,13 @@ PutOutcome completed_otherwise(const PartUpload& upload, const BegunUpload& begu
   bool unknown = refusal.code == "NoSuchUpload" || refusal.status >= 500 || (refusal.status == 0 && !unsent);
   if (unknown) refusal.ambiguous = true;
   auto outcome = settled(upload.tools, upload.request, begun.marked, std::move(refusal), digest);
-  // Parts that the server does not want to join would be refused again by each later run.
+  // Where nobody knows the outcome, also after a 412, the upload may still be there: the next run resumes it.
   bool refused = !outcome && !outcome.error().ambiguous;
+  bool overtaken = refused && outcome.error().status == 412;
+  // Parts that the server does not want to join would be refused again by each later run.
   bool unfit = refused && outcome.error().status == 400 && !may_pass_later(outcome.error());
   bool lost = refused && !journal; // no later run can resume it
-  if (outcome || outcome.error().status == 412 || unfit || lost) {
+  if (outcome || overtaken || unfit || lost) {
     if (journal) journal->remove();
     if (!outcome) abort_upload(upload, begun.id);
   }

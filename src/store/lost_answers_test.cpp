@@ -95,6 +95,33 @@ TEST_F(LostAnswers, AnUnreadableAnswerToTheEndOfAnUploadIsLookedUp) {
   EXPECT_EQ(**store->get("second", 1u << 20), large_);
 }
 
+// A 412 may be the answer to our own first attempt. If the look fails, too, the upload may still be there.
+TEST_F(LostAnswers, AnUploadWhoseRefusalIsInDoubtIsResumed) {
+  auto store = open(server_);
+  ASSERT_TRUE(*store->conditional_writes());
+  arm(server_, R"({"action":"before","method":"POST","query":"uploadId"},)"
+               R"({"action":"status:412:PreconditionFailed","method":"POST","query":"uploadId"},)"
+               R"({"action":"status:503:SlowDown","method":"HEAD","times":1000})");
+  auto unknown = store->put("large", Rope::literal(large_), once(large_));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, "R004") << render(unknown.error());
+  EXPECT_EQ(server_.control("GET").at("uploads"), 1) << "for the next run";
+  EXPECT_FALSE(is_journal_empty());
+  server_.control("DELETE");
+  auto again = store->put("large", Rope::literal(large_), once(large_));
+  ASSERT_TRUE(again) << render(again.error());
+  const auto said = server_.control("GET");
+  for (const auto& row : said.at("ledger")) EXPECT_NE(row[0], "PUT") << "the parts were there: " << row.dump();
+  EXPECT_EQ(said.at("uploads"), 0);
+  EXPECT_TRUE(is_journal_empty());
+  // A 412 without doubt ends the upload: nobody will want it.
+  auto refused = store->put("large", Rope::literal(large_), once(large_));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R002") << render(refused.error());
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+  EXPECT_TRUE(is_journal_empty());
+}
+
 // settled() finds the object; the size of a copy is that of its source, because no content was sent.
 TEST_F(LostAnswers, ACopyWhoseReplyWasLostHasItsSize) {
   auto store = open(server_);
