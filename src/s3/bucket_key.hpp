@@ -8,8 +8,8 @@
 namespace quarry::s3 {
 
 /// The whole key: the store's prefix in the bucket, then the key that the store's callers know. Requests take only this
-/// one, so that a request without the prefix, which would reach somebody else's object, does not compile. Empty: the
-/// bucket itself.
+/// type, and a string does not become one by itself: so a key without the prefix, which would reach somebody else's
+/// object, is not sent by mistake. Nothing checks the prefix. Empty: the bucket itself.
 class BucketKey {
 public:
   BucketKey() = default;

@@ -37,15 +37,17 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
 /// CapabilityCache). Fails as Bucket::call() does. After a transient failure it starts over, up to eight rounds in all.
-/// Each round that is killed or interrupted, or loses a reply, may leave an upload and up to three small objects.
+/// A round that is killed or interrupted, loses a reply, or is denied to delete may leave an upload and up to three
+/// small objects.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Else it reads the stored record with
-/// one request; without a valid one it probes and stores a new one, but not if reading was denied. Later calls are free
-/// and give the same answer. If storing fails, get() succeeds and the next job probes again. After a failure the next
-/// call tries again. If these credentials may not write the probe's objects (K003), an expired record is used. Without
-/// one get() fails with K003, whose hint names the command that makes the record. `bucket` and `clock` must outlive the
-/// cache. `prefix` is empty or ends with '/'. Thread-safe: one caller probes, the others wait.
+/// one request. Without a valid one it probes and stores what it found, but stores nothing if reading the record was
+/// denied. Later calls are free and give the same answer. If storing fails, get() succeeds and the next job probes
+/// again. After a failure the next call tries again. If these credentials may not write the probe's objects (K003), an
+/// expired record is used. Without one get() fails with K003, whose hint names the command that makes the record.
+/// `bucket` and `clock` must outlive the cache. `prefix` is empty or ends with '/'. Thread-safe: one caller probes, the
+/// others wait.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

@@ -29,11 +29,11 @@ PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
 
 /// What a copy keeps of the source's headers: content-type, cache-control, content-encoding, content-disposition,
 /// content-language and expires. Fills the fields of `to` that are empty; copy_object() itself keeps nothing of the
-/// source. User metadata of other tools is not kept. Pure.
+/// source. User metadata is not kept; the digest that Quarry recorded is part of it (`to.sha256`). Pure.
 void keep_metadata(const net::Headers& source, PutRequest& to);
 
 inline constexpr std::uint64_t k_copy_whole_max = 5ull << 30; ///< S3's limit of CopyObject
 inline constexpr std::uint64_t k_copy_part_bytes =
-    512u << 20; ///< large, since nothing is sent; few, since each is a request
+    512u << 20; ///< large, so that there are few requests: the bytes do not pass through this machine
 
 } // namespace quarry::s3

@@ -1,6 +1,6 @@
 #pragma once
-// Finds credentials in the places where the aws command finds them, and renews them before they expire. The sources, in
-// order:
+// Finds credentials, most of them where the aws command finds them, and renews them before they expire. GitHub's
+// identity token is an addition of Quarry. The sources, in order:
 //   1. QUARRY_S3_ANONYMOUS=1: requests are not signed
 //   2. AWS_ACCESS_KEY_ID and its companions
 //   3. a token file (AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN)
@@ -8,15 +8,17 @@
 //   5. the profile: its role_arn, assumed with its token file or else with source_profile; without role_arn, its keys
 //   6. the container's credential address
 //   7. the machine's metadata service
-// A profile other than `default` that has no keys is a failure, and so are credential_process and SSO without keys.
+// SSO and credential_process are not supported: a profile that has them instead of keys fails (K012), and so does any
+// profile but `default` that gives no credentials.
 //
 // Fails with K011 if no source applies; if the first one that applies does not work, with K012 or the error of its
 // request or file; with K015 if a key has a control character.
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
-// (location.hpp). Role and identity tokens go to Amazon's STS of the region, or to AWS_ENDPOINT_URL_STS, never to
-// AWS_ENDPOINT_URL. Plain http beyond this machine and its link (169.254.*) needs QUARRY_ALLOW_PLAIN_HTTP=1 (H010). The
-// container and GitHub's identity service may use it only on this machine and at Amazon's container addresses (K012).
+// (location.hpp). Requests for a role, with an identity token or signed with keys, go to Amazon's STS of the region, or
+// to AWS_ENDPOINT_URL_STS, never to AWS_ENDPOINT_URL. Plain http beyond this machine and its link (169.254.*,
+// [fd00:ec2:*]) needs QUARRY_ALLOW_PLAIN_HTTP=1 (H010). The addresses of the container and of GitHub's identity
+// service, which variables name, must be https, on this machine, or one that Amazon gives containers (K012).
 #include "base/data_text.hpp"
 #include "net/http.hpp"
 #include "s3/profile.hpp"
@@ -59,9 +61,9 @@ Result<Credentials> parse_assumed_role(NamedText named);
 class CredentialCache {
 public:
   virtual ~CredentialCache() = default;
-  /// Returns the credentials, and finds new ones from five minutes before they expire. If that fails, it asks at most
-  /// once a minute, and the old ones serve until they expire. Without valid ones each call searches, and fails as
-  /// find_credentials() does. Free otherwise.
+  /// Returns the credentials. In the last five minutes before they expire, a call looks for new ones, at most once a
+  /// minute; while none are found, the old ones serve until they expire. Without valid ones each call searches, and
+  /// fails as find_credentials() does. Otherwise free.
   virtual Result<Credentials> get() = 0;
   /// Tells that the server rejected `used` as expired: the next get() searches again, unless `used` has been replaced
   /// already.

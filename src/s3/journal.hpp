@@ -17,8 +17,8 @@ struct JournalPlace {
   std::string directory; ///< empty: no journals are written
 };
 
-/// Returns `quarry/uploads` below $XDG_STATE_HOME or, if that is not set, below $HOME/.local/state; empty if that path
-/// is not absolute, also if it is XDG_STATE_HOME that is relative. Pure.
+/// Returns `quarry/uploads` below $XDG_STATE_HOME or, if that is unset or empty, below $HOME/.local/state. Returns an
+/// empty directory if that path is not absolute: a relative $XDG_STATE_HOME means no journals. Pure.
 JournalPlace journal_place(const std::map<std::string, std::string>& environment);
 
 struct JournalPart {
@@ -43,7 +43,7 @@ public:
   static std::optional<Journal> open(const JournalPlace& place, const std::string& object);
   const std::optional<JournalEntry>& entry() const { return entry_; } ///< of an earlier run; after begin() the new one
   // Errors of writing are ignored.
-  void begin(const JournalEntry& entry);              ///< empties the file and starts an upload; `parts` is not used
+  void begin(const JournalEntry& entry);              ///< empties the file and writes `entry` without its parts
   void add(unsigned number, const JournalPart& part); ///< appends a part to the file, not to entry(); thread-safe
   void remove();                                      ///< removes the file
 

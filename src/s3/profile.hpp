@@ -12,8 +12,8 @@ namespace quarry::s3 {
 /// profile.
 using Ini = std::map<std::string, std::map<std::string, std::string>>;
 
-/// Parses a file. Fails with invalid_argument (K010, file and line) at a line that is not a section, a key with a value
-/// or a comment. Errors never contain values, which may be secret.
+/// Parses a file. Omits keys without a value. Fails with invalid_argument (K010, file and line) at a line that is
+/// neither a section, nor a key and `=` in one, nor a comment. Errors never contain values, which may be secret.
 Result<Ini> parse_ini(NamedText named);
 
 struct Profile {

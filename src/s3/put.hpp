@@ -24,8 +24,8 @@ struct PutRequest {
   /// The content's digest, if it is known beforehand: recorded with the object (x-amz-meta-quarry-sha256), and needed
   /// to resume an upload. put_object() does not compare the content with it; `check` does that.
   std::optional<Sha256> sha256;
-  /// Called with the digest of the content that was read, before the object becomes visible; for streamed content again
-  /// when an attempt is repeated. Its error is returned.
+  /// Called with the digest of the content that was read, before the object becomes visible, perhaps by another thread
+  /// than the caller's; for streamed content again when an attempt is repeated. Its error is returned.
   std::function<Result<void>(const Sha256&)> check;
   /// Called with the total of bytes sent, by one thread at a time, perhaps not the caller's. Parts that an earlier run
   /// sent count. The total falls when a request for the whole content is repeated.
@@ -40,12 +40,14 @@ struct PutDone {
 };
 
 /// The header with an object's write lineage: a list of marks, newest first. A mark is a random nonce of one write. The
-/// first one is that of the write that made the object; then follow those of the objects that it replaced, as far as
-/// the writer knew them, 24 marks at most. So the outcome of a write whose reply was lost can be found out, even if
-/// another writer has replaced the object since.
+/// first one is that of the write that made the object; then follow those of the objects that it replaced, 24 marks at
+/// most. Only Quarry's if-match writes pass the list on, if they know it; every other write begins a new one. So the
+/// outcome of a write whose reply was lost can be found out, even if if-match writes of Quarry have replaced the object
+/// since.
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
-/// What was stored, or a Refusal. Status 412 means that the condition does not hold. `ambiguous` means that the outcome
-/// is unknown: a reply was lost, or the server failed, and the stored object does not show whether the write happened.
+/// What was stored, or a Refusal. If it is `ambiguous`, whatever its status, the outcome is unknown: a reply was lost,
+/// or the server failed, and the stored object does not show whether the write happened. Otherwise status 412 means
+/// that the condition does not hold.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
@@ -68,19 +70,20 @@ struct PutTools {
 ///   2. Larger: in parts, one request for each, and two more.
 ///   3. Larger, with a condition, on a server that does not check it when the parts are completed: streamed in one
 ///      request up to single_put_bytes (5 GiB); above, in parts with a HEAD before the end, and so not atomically.
-/// On a server that ignores the condition everywhere it is checked by a HEAD before the write, and in parts by another
-/// one before the end, which is not atomic. A conditional or large put first asks tools.capabilities. Memory is taken
-/// from `tools.slabs` and bounded by it: K013 if one part of an upload is larger than that, so with 48 MiB an object
-/// has at most 445 GiB. A put waits until other puts have released enough of it. A lost reply costs a HEAD. Over plain
-/// http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
+/// If the server ignores the condition everywhere, a HEAD before the write checks it, and for parts another HEAD before
+/// the end; that is not atomic. A conditional or large put first asks tools.capabilities. Memory is taken from
+/// `tools.slabs` and bounded by it: K013 if one part of an upload is larger than that, so with 48 MiB an object has at
+/// most 445 GiB. A put waits until other puts have released enough of it. A lost reply costs a HEAD. Over plain http to
+/// another machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
 ///
 /// An upload in parts that failed leaves its parts on the server if there is a journal (known sha256, journal.hpp) and
 /// the next run may succeed: after an interrupt, a failure of the network, an overload, a full store, a time-out,
-/// refused credentials, or a completion that was refused, but not for its condition (412) or its parts (400, unless
-/// the server lost one: InvalidPart). Otherwise it tries to end the upload; after an interruption that fails. One that
-/// was not ended, was killed, or whose completion has an unknown outcome, leaves its parts until the next run resumes
-/// it or, with other content or headers, ends it (both with a journal), or until ObjectWriter::remove_leftovers(). If
-/// the server does not list them, such as without s3:ListMultipartUploadParts, the next run begins a new upload.
+/// refused credentials, or a completion that was refused, but not for its condition (412) or its parts (400, unless the
+/// server lost one: InvalidPart). Otherwise it tries to end the upload; after an interruption that fails. The parts
+/// also stay if the upload could not be ended, if the process was killed, or if the outcome of the completion is
+/// unknown, even after a 412. They stay until the next run resumes the upload or, with other content or headers, ends
+/// it (both with a journal), or until ObjectWriter::remove_leftovers(). If the server does not list them, such as
+/// without s3:ListMultipartUploadParts, the next run begins a new upload.
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
