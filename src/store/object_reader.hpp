@@ -3,7 +3,8 @@
 // ObjectReader; object_store.hpp has the rest of the store, and the errors of all its functions.
 //
 // Each function says what it costs: requests to a server, bytes that are read, or system calls in the file store. The
-// store in memory costs neither. Checking a key costs nothing; an invalid one fails with R005 before anything is sent.
+// store in memory costs none of these, only copying. Checking a key costs nothing; an invalid one fails with R005
+// before anything is sent.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include <cstdint>
@@ -20,8 +21,9 @@ namespace quarry::store {
 enum class SlashKeys : std::uint8_t { refused, allowed };
 
 /// Checks a key; fails with invalid_argument (R005). A valid key has components separated by '/', none of them empty,
-/// "." or ".."; no control characters; at most 1024 bytes (S3) and 255 per component (Linux). Its first component is
-/// not ".quarry": backends keep their own objects there. With SlashKeys::allowed it may end in one slash. Pure.
+/// "." or ".."; no control characters; at most 1024 bytes and 255 per component (Linux). S3 has the same limit of 1024
+/// for the store's prefix and the key together, which only the server checks. Its first component is not ".quarry":
+/// backends keep their own objects there. With SlashKeys::allowed it may end in one slash. Pure.
 Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::refused);
 
 struct ObjectInfo {
@@ -34,8 +36,9 @@ struct ObjectInfo {
   std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
   /// The headers that readers get. Only head() of s3 and http fills them.
   std::string content_type = {}, cache_control = {}, content_encoding = {};
-  /// The digest that the writer recorded. put() checks PutOptions::sha256 before it records it, a copy on the server
-  /// takes it over unread, and another writer may record anything: a claim. Only head() of s3 fills it.
+  /// The digest that the writer recorded: a claim. put() checks PutOptions::sha256 before it records it. A copy on the
+  /// server records one without reading the bytes: copy() that of the source, copy_from() only PutOptions::sha256,
+  /// which hash_source checks. Another writer may record anything. Only head() of s3 fills it.
   std::optional<Sha256> recorded_sha256 = {};
 };
 
@@ -47,8 +50,9 @@ struct Children {
 };
 
 /// Counts of calls since the store was opened, for `writes` in JSON and for tests: puts and copies that succeeded, and
-/// all other calls. A copy may also count as a get and a put. Retries and looks of the store itself are not counted.
-/// In the file and memory stores open() counts the whole object as read, s3 and http count what the rope fetches.
+/// all other calls with a valid key. open() counts as a get, and children() as a list. A copy also counts as a put, and
+/// as a get where the bytes pass through open(). Retries and looks of the store itself are not counted. In the file and
+/// memory stores open() counts the whole object as read, s3 and http count what the rope fetches.
 struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
   std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
@@ -84,18 +88,20 @@ public:
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr);
   /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs; reading then costs one
-  /// request per range in s3 and http, of 64 KiB to 2 MiB: as the read asks, more while in order, then with up to 8
-  /// ranges fetched ahead, each by a thread: 8 for all ropes of the store together, but at least 2 for each. Threads
-  /// that read one rope wait for each other there. Bytes of two versions are never mixed: if the object is replaced or
-  /// removed meanwhile, reading fails with corrupt (K022; D008, or not_found D001, in the file store) or gives the old
-  /// version, which the memory store keeps and the file store may have open. A read that failed for another reason may
-  /// be repeated. Exceptions: open_file_store(), web servers without strong ETags (Last-Modified decides, to 1 s).
+  /// request per range in s3 and http. A range has 64 KiB to 2 MiB: as much as the read asks for, more while reads are
+  /// in order. Whole ranges of 2 MiB are then fetched ahead, each by a thread: up to 8 for all ropes of the store
+  /// together, but at least 2 for each. A rope keeps the range that was read last and those ahead in memory, up to 16
+  /// MiB, until it is destroyed or read elsewhere. Threads that read one rope wait for each other there. Bytes
+  /// of two versions are never mixed: if the object is replaced or removed meanwhile, reading fails with corrupt (K022;
+  /// D008, or not_found D001, in the file store) or gives the old version, which the memory store keeps and the file
+  /// store may have open. A read that failed for another reason may be repeated. Exceptions: open_file_store(), web
+  /// servers without strong ETags (Last-Modified decides, to 1 s).
   Result<content::Rope> open(const std::string& key);
-  /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Leaves out a
-  /// backend's own objects, keys that check_key() refuses with SlashKeys::allowed, directory markers (slash_keys()) and
-  /// symbolic links in the file store, which can be read. The listing is not a snapshot: objects that are
-  /// written meanwhile may be included or not. Costs one request per 1000 objects; in the file store one readdir per
-  /// directory below the prefix and one stat per entry. All entries are in memory.
+  /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Omits a backend's
+  /// own objects, keys that check_key() refuses with SlashKeys::allowed, directory markers (slash_keys()), and in the
+  /// file store symbolic links and what lies behind them, although head(), get() and open() follow them. The listing is
+  /// not a snapshot: objects that are written meanwhile may be included or not. Costs one request per 1000 objects; in
+  /// the file store one readdir per directory below the prefix and one stat per entry. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);
   /// Returns one level of list(): the objects and directories whose keys begin with `prefix`. The prefix need not end
   /// at a slash: "42-" finds "42-linux/". Costs one request per 1000 entries of this level, however much lies below; in

@@ -70,11 +70,13 @@ public:
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
   /// has already replaced the object or the server gave none. After outcome_unknown (R004) the object may have been
   /// written. After every other error it was not: R002, R003 (also for if-match when the object does not exist), R005,
-  /// R008. An object in s3 has at most 445 GiB (K013). Costs one PUT request, or in s3 above 8 MiB one per part and two
-  /// more, and all bytes. In s3 one of these also costs what conditional_writes() does, with its errors, once for each
-  /// opened store: a write with a condition, one of more than 8 MiB, one to a key that ends in a slash. In the file
-  /// store the bytes, two fsyncs (and one for each new directory) and a rename or link; for if-match it also reads and
-  /// hashes the old object. A killed put leaves the old or new state, and perhaps what remove_leftovers() removes.
+  /// R008, R030, D00x, H00x, and K0xx, such as K013 above 445 GiB in s3. Costs all bytes. In s3 it costs one PUT
+  /// request, or above 8 MiB one per part and two more, unless the server checks the condition only in a PUT. A lost
+  /// reply costs a HEAD, and a condition that the server ignores one or two (s3/put.hpp). The first write there with a
+  /// condition, of more than 8 MiB, or to a key that ends in a slash also costs what conditional_writes() does, with
+  /// its errors. In the file store it costs two fsyncs (and one for each new directory), and for if-absent a stat and a
+  /// link, else a lock and a rename; for if-match it also reads and hashes the old object. A killed put leaves the old
+  /// or new state, and perhaps what remove_leftovers() removes.
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options);
   /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
   /// has just written; the caller must look afterwards if that matters. After any error but R005 the object may be
@@ -94,10 +96,10 @@ public:
   /// Removes what killed writers left behind before `before_us` (microseconds since 1970, UTC, by the clock of the
   /// server or disk): temporary files that were last written before it, and multipart uploads that were begun before
   /// it. It ends all such uploads below the store's prefix, also those of other tools. A writer that still works on one
-  /// of them then fails. Uploads whose age the server does not say, and objects of a killed probe
-  /// (s3/capabilities.hpp), stay. Returns how many were removed; after an error some may be gone: repeat the call.
-  /// Costs one request per 1000 uploads, or in the file store one readdir, and one request or unlink for each that it
-  /// removes.
+  /// of them then fails. It does not remove uploads whose age the server does not say, nor the small objects that a
+  /// killed probe left (s3/capabilities.hpp). Returns how many were removed; after an error some may be gone: repeat
+  /// the call. Costs one request per 1000 uploads, or in the file store one readdir, and one request or unlink for each
+  /// that it removes.
   virtual Result<std::uint64_t> remove_leftovers(std::int64_t before_us);
 
 protected:
@@ -115,10 +117,10 @@ class ObjectStore : public ObjectWriter {
 public:
   /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001; K005 or D001
   /// if the source is removed meanwhile) and corrupt (K022, D008: replaced). s3 copies on the server if that can check
-  /// the precondition and has recorded the digest in `options.sha256`, if that is set; otherwise the bytes pass through
-  /// this machine. s3 keeps the source's content type, cache control, encoding, disposition, language and expiry where
-  /// `options` does not say otherwise; user metadata is not kept. On the server it costs a HEAD and one COPY request,
-  /// or, with a precondition or above 5 GiB, one per 512 MiB and two more; with a precondition also what
+  /// the precondition and, with `options.sha256`, if this is the recorded digest of the source; otherwise the bytes
+  /// pass through this machine. s3 keeps the source's content type, cache control, encoding, disposition, language and
+  /// expiry where `options` does not say otherwise; user metadata is not kept. On the server it costs a HEAD and one
+  /// COPY request, or, with a precondition or above 5 GiB, one per 512 MiB and two more; with a precondition also what
   /// conditional_writes() costs. Otherwise, and in the file store, it costs an open() and a put().
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options);
   /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives. Returns true if
@@ -152,23 +154,24 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
                                                SlashKeys slash_keys = SlashKeys::allowed);
 /// A store in a directory: objects are plain files below `root`, which the first put creates. A put writes and syncs a
 /// temporary file. An if-absent put then link(2)s it to its name, so the file system must have hard links. Every other
-/// put locks the key, compares the ETag if it has to, and renames the file over the old one; it waits without limit
-/// while another writer holds that lock, and so does remove(). Safe between processes. An object `a` and an object
-/// `a/b` exclude each other: the second put fails (R002, D002 or another D-code). A directory stays when its last
-/// object is removed, so `a` is then still taken. Content type and cache control are not kept. Fails with
-/// invalid_argument (R006) if `root` exists and is not a directory. Its functions:
+/// put locks the key, compares the ETag if it has to, and renames the file over the old one; remove() also locks. The
+/// keys share 256 lock files, so these calls wait for writers of some other keys, too: without limit, and an
+/// interruption does not end the wait. Safe between processes. An object `a` and an object `a/b` exclude each other:
+/// the second put fails (R002, D002 or another D-code). A directory stays when its last object is removed, so `a` is
+/// then still taken. Content type and cache control are not kept. Fails with invalid_argument (R006) if `root` exists
+/// and is not a directory. Its functions:
 ///   open()    opens the file at the first read; if it was replaced by then, by one of the same size, that one is read
 ///   remove()  keeps directories that become empty; R004 if the disk does not confirm it: repeat it, it syncs again
 ///   list()    also children(): R005 if the part of the prefix up to its last '/' is not a valid key; list() D005 above
 ///             10 million objects
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
-/// Files on a web server below `url`, which can be read: listing and writing fail with invalid_argument (R030), and
+/// Files on a web server below `url`, for reading only: listing and writing fail with invalid_argument (R030), and
 /// remove_leftovers() finds nothing. Fails with H001 (not a URL) and R006 (a URL with a query); plain http to another
 /// machine fails with H010 at the first request, unless QUARRY_ALLOW_PLAIN_HTTP is 1. 404 and 410 mean that an object
 /// does not exist; any other status than 2xx is H011 (unauthenticated for 401 and 403, else unavailable). head() and
-/// open() need Content-Length (H011, unsupported). Up to 5 redirects are followed (H009). open() reads in ranges; if
-/// the server ignores them, it fetches an object once, whole, to a temporary file in $TMPDIR or /tmp. One without ETag
-/// and Last-Modified is fetched by open() itself and held in memory, up to 16 MiB (H011).
+/// open() need Content-Length (H011, unsupported). Up to 5 redirects are followed (H009). A rope from open() reads in
+/// ranges; if the server ignores them, each rope fetches its object once, whole, to a temporary file in $TMPDIR or
+/// /tmp. One without ETag and Last-Modified is fetched by open() itself and held in memory, up to 16 MiB (H011).
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
 /// Opens the store of a locator: "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix" or
 /// "https://host/path" (or http). Only file:///PATH is percent-decoded. Fails with R006 for any other scheme (a

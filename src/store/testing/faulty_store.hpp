@@ -8,8 +8,8 @@
 
 namespace quarry::store::testing {
 
-/// How far apart the calls are at which a test lets a process die: 1, or 5 with sanitizers, under which all takes
-/// several times as long. `./check --full` (QUARRY_LONG, and its builds without sanitizers) takes each call.
+/// A test lets a process die at every call: the distance is 1. With clang's AddressSanitizer, under which each call
+/// takes several times as long, it is 5, unless QUARRY_LONG is set.
 inline std::uint64_t moment_step() {
 #ifdef __has_feature // clang
   constexpr bool k_sanitized = __has_feature(address_sanitizer);
@@ -39,7 +39,7 @@ public:
 
   std::uint64_t calls() const { return calls_; } // with no call on its way
   bool fired() const { return plan_.fault != Fault::none && calls_ >= plan_.at; }
-  /// What happened, one line each ("put sets/…"), for assertions on order.
+  /// What was called, also what failed by the fault, one line each ("put sets/…"), for assertions on order.
   std::vector<std::string> log() const {
     std::lock_guard lock(mutex_);
     return log_;

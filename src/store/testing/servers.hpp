@@ -81,7 +81,7 @@ inline Server& radosgw() {
   return *server;
 }
 
-/// Retries without waiting, and parts as small as the server allows.
+/// Retries that wait 5 ms at most, and the smallest parts that the double accepts.
 inline S3Tuning tuning(std::uint64_t part_bytes = 64u << 10) {
   S3Tuning tuned;
   tuned.retry.base_ms = tuned.retry.throttled_base_ms = 1;
