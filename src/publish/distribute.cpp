@@ -234,7 +234,8 @@ Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const s
     if (there) TRY_DO(registry::refuse_blocked(there->record, brought[directory], address_of(target, directory)));
     TRY(auto objects, check_place(target, directory));
     TRY(auto history, plan_history(target, {directory, std::move(objects), planned}, options));
-    if (!history.files.empty() || !history.let_go.empty()) histories.push_back(std::move(history));
+    if (!history.files.empty() || !history.let_go.empty() || !history.notes.empty())
+      histories.push_back(std::move(history));
   }
   TRY(auto copies, copies_of(target, sets, options.hash_bytes));
   TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {

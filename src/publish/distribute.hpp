@@ -55,9 +55,9 @@ Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectReader& targ
 Result<std::vector<store::ObjectInfo>> check_place(store::ObjectReader& target, const std::string& directory);
 
 /// Checks, before anything is moved, whether distribute() would succeed, and plans what it would take over of other
-/// tools' packages, for each directory that has some; writes nothing. Fails with R009 if a name that
-/// the copy needs has other bytes, P017 for a project of the target's base index, P052 if the directory is in or around
-/// another repository or holds something else, P090, P110, P111 as plan_history() (history.hpp), held R022 if a
+/// tools' packages, for each directory that has some or has notes about them; writes nothing. Fails with R009 if a name
+/// that the copy needs has other bytes, P017 for a project of the target's base index, P052 if the directory is in or
+/// around another repository or holds something else, P090, P110, P111 as plan_history() (history.hpp), held R022 if a
 /// distribution blocks a file, and R010 to R014 of sets there. Costs a head for each file, sidecar and project, and a
 /// listing, two reads for each set and one for each page of the directories; a file that exists without a recorded
 /// digest is read. `transfers` requests at the same time.

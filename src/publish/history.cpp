@@ -37,13 +37,38 @@ struct Candidate {
   const Said* said = nullptr;
 };
 
-Result<FileNames> shown_already(ObjectReader& target, const Planned& planned) {
+/// Whether the object still has the bytes that were looked at, as far as a listing tells: the same bytes may have been
+/// written again.
+bool has_same_bytes(const HistoryFile& file, const ObjectInfo& object) {
+  bool etags = !file.etag.empty() && !object.etag.empty();
+  return etags ? file.etag == object.etag && file.size == object.size : is_same_object(file, object);
+}
+
+/// Warns of what was taken over earlier and is not the same object any more. What a set holds is not history any more.
+void note_changed(const registry::History& history, const Planned& planned, const FileNames& held, Findings& notes) {
+  std::map<std::string_view, const ObjectInfo*> there;
+  for (const auto& object : planned.objects) there[object.key] = &object;
+  for (const auto& file : history.files) {
+    if (held.contains(file.filename)) continue;
+    auto at = there.find(file.key);
+    if (at != there.end() && has_same_bytes(file, *at->second)) continue;
+    notes.push_back({"P117", Severity::warning, file.key,
+                     at == there.end() ? "was taken over as untested history, and is gone"
+                                       : "was taken over as untested history, and was replaced since",
+                     at == there.end() ? "put it back: our pages still list it"
+                                       : "put the old file back: installers refuse the new one where our pages have "
+                                         "the sha256 of the old one"});
+  }
+}
+
+Result<FileNames> shown_already(ObjectReader& target, const Planned& planned, Findings& notes) {
   FileNames known;
   for (const auto& file : planned.files) known.insert(file.filename);
   TRY(auto sets, registry::sealed_sets_below(target, planned.directory));
   for (const auto& sealed : sets)
     for (const auto& file : sealed.set.files) known.insert(file.filename);
   TRY(auto history, registry::history_of(target, planned.directory));
+  note_changed(history, planned, known, notes);
   for (const auto& file : history.files) known.insert(file.filename);
   return known;
 }
@@ -216,7 +241,7 @@ Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, co
   HistoryPlan plan;
   plan.directory = planned.directory;
   if (planned.objects.empty()) return plan;
-  TRY(auto known, shown_already(target, planned));
+  TRY(auto known, shown_already(target, planned, plan.notes));
   TRY(auto unshown,
       unshown_packages(target, {planned.directory, planned.objects, std::move(known), options.all}, options.transfers));
   Reasons reasons;

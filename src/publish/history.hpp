@@ -28,7 +28,7 @@ struct HistoryPlan {
   std::map<std::string, std::string> sidecars; ///< by filename: METADATA of wheels that have no metadata file yet
   std::vector<std::string> let_go;             ///< packages whose links are lost, because `--replace` names them
   std::size_t noted = 0;                       ///< files that an earlier run has looked at
-  Findings notes;                              ///< P112
+  Findings notes;                              ///< P112, P117
   std::uint64_t bytes() const;
 };
 
@@ -45,9 +45,9 @@ struct Planned {
 /// Looks at every package that unshown_packages() (foreign.hpp) finds in the directory: the end of its archive, the
 /// central directory and METADATA of a wheel; all of a source distribution. Fails with already_exists P090 if one of
 /// them cannot be taken over and `let_go` does not name it: it lies elsewhere, its container is broken, or its name and
-/// METADATA differ. invalid_argument P110 if `let_go` names something that would not be lost. precondition_failed P111
-/// if a file disappears meanwhile. Costs one request for each page, four for each wheel, and at most 256 KiB of each
-/// wheel besides its central directory.
+/// METADATA differ. What was taken over earlier and has changed is a note (P117). invalid_argument P110 if `let_go`
+/// names something that would not be lost. precondition_failed P111 if a file disappears meanwhile. Costs one request
+/// for each page, four for each wheel, and at most 256 KiB of each wheel besides its central directory.
 Result<HistoryPlan> plan_history(store::ObjectStore& target, const Planned& planned, const HistoryOptions& options);
 
 struct HistoryMove {

@@ -135,6 +135,28 @@ TEST_F(UntestedHistory, WhatIsSoundIsTakenOverAndListedBesideOurs) {
     for (const auto& each : set.set.files) EXPECT_NE(each.project, "demo"); // no set holds it
 }
 
+TEST_F(UntestedHistory, AChangeBehindOurBackIsNoted) {
+  const auto old = wheel_bytes("0.9");
+  put("demo-0.9-py3-none-any.whl", old);
+  put("index.html", k_foreign);
+  ASSERT_TRUE(copy(*look()));
+  auto note = [&]() -> std::string {
+    auto found = look();
+    if (!found || found->size() != 1 || found->front().notes.size() != 1) return "";
+    EXPECT_TRUE(found->front().files.empty());
+    const auto& one = found->front().notes.front();
+    return one.code + " " + one.place + " " + one.message;
+  };
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9.1"));
+  EXPECT_THAT(note(), HasSubstr("P117 " + k_dir +
+                                "/demo-0.9-py3-none-any.whl was taken over as untested history, and "
+                                "was replaced since"));
+  ASSERT_TRUE(target_->remove(k_dir + "/demo-0.9-py3-none-any.whl"));
+  EXPECT_THAT(note(), HasSubstr("and is gone"));
+  put("demo-0.9-py3-none-any.whl", old);
+  EXPECT_TRUE(look()->empty()) << "the old bytes are the old file, whenever they were written";
+}
+
 TEST_F(UntestedHistory, APackageInADirectoryBelowIsNotOneOfThisDirectory) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   put("gfx94X/demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
