@@ -102,6 +102,19 @@ def test_a_structured_release(run: Path, tmp_path: Path):
     assert [move["action"] for move in moves] == ["promote"]
 
 
+def test_frameworks_in_directories_of_their_own_stay(run: Path, tmp_path: Path):
+    """As the script, which copies `python/` alone."""
+    to = tmp_path / "releases"
+    good("publish", wheels(tmp_path / "february", "jax"), "--store", f"file:{run}", "--run-id", "42", "--platform", "linux", "--area", "pytorch", "--artifact-group", "gfx94X-dcgpu")
+    done = compat(ROCM, *words(run, to, "--skip-native-packages", "--kpack-split", "true"))
+    assert "lies in 42-linux/pytorch/gfx94X-dcgpu, not in 42-linux/python" in done.err
+    found = {Path(name).name for name in files(to)}
+    assert "torch-1.0+rocm7.1.0-py3-none-any.whl" in found and "jax-1.0+rocm7.1.0-py3-none-any.whl" not in found
+    shutil.rmtree(run / "42-linux/python")
+    refuses("R013", 3, ROCM, *words(run, tmp_path / "other", "--skip-native-packages", "--kpack-split", "true"))
+    assert not files(tmp_path / "other")
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [

@@ -115,6 +115,16 @@ def test_what_is_fetched(words: list, expected: set, build: Path):
     assert (build / "flat/lib/libamdhip64.so.5").exists()
 
 
+def test_a_family_without_an_artifact_is_told(build: Path):
+    """Of all stages; one stage may take generic artifacts alone."""
+    place = ["--local-staging-dir", build / "store", "--run-id", "42"]
+    good("artifact", "pack", build / "build/artifacts", "--output-dir", build / "store/42-linux")
+    done = manager("fetch", "--amdgpu-families", f"gfx1151;{FAMILY}", "--output-dir", "out", *place, cwd=build)
+    assert f"A021]: 42-linux: the run has no artifact of gfx1151; it has {FAMILY}" in done.err.replace("run:", "")
+    for words in (["--stage=all", "--amdgpu-families", FAMILY], ["--stage=math-libs", "--amdgpu-families", "gfx1151"]):
+        assert "A021" not in manager("fetch", *words, "--output-dir", "out", *place, cwd=build).err
+
+
 def test_prebuilt_stages_are_copied(build: Path):
     place = ["--local-staging-dir", build / "staging"]
     good("artifact", "pack", build / "build/artifacts", "--output-dir", build / "staging/41-linux")

@@ -45,6 +45,18 @@ std::string list_of(const std::vector<const Unused*>& some) {
                                            units::bytes(u->bytes), u->example));
   return text::first(parts, k_directories_named_max);
 }
+
+void report_not_asked(const std::vector<Unused>& unused, const std::string& directory, Findings& findings) {
+  std::vector<const Unused*> some;
+  std::uint64_t bytes = 0;
+  for (const auto& u : unused)
+    if (!u.asked) some.push_back(&u), bytes += u.bytes;
+  if (some.empty()) return;
+  findings.push_back({"S064", Severity::note, directory,
+                      fmt::format("{} of families that were not asked for, {}, stay out of the packages: {}",
+                                  units::things(some.size(), "artifact"), units::bytes(bytes), list_of(some)),
+                      "name their families as well, or none to build all that are there"});
+}
 } // namespace
 
 Result<std::vector<Unused>> find_unused(const ArtifactTrees& trees, const std::vector<artifact::Name>& selected,
@@ -52,11 +64,12 @@ Result<std::vector<Unused>> find_unused(const ArtifactTrees& trees, const std::v
   std::vector<Unused> out;
   for (const auto& name : trees.names()) {
     std::string family(name.target_base());
-    if (family != "generic" && std::find(families.begin(), families.end(), family) == families.end()) continue;
+    bool asked = family == "generic" || std::find(families.begin(), families.end(), family) != families.end();
     auto read = trees.all_read().find(name);
     bool taken = std::find(selected.begin(), selected.end(), name) != selected.end();
     if (!taken) {
       TRY(auto unused, whole(trees.catalogue(), name));
+      unused.asked = asked;
       out.push_back(std::move(unused));
     } else if (read != trees.all_read().end()) {
       if (auto unused = left_over(name, read->second); unused.files) out.push_back(std::move(unused));
@@ -70,7 +83,7 @@ void report_unused(const std::vector<Unused>& unused, const std::string& directo
     std::vector<const Unused*> some;
     std::uint64_t bytes = 0;
     for (const auto& u : unused)
-      if (u.whole == whole) some.push_back(&u), bytes += u.bytes;
+      if (u.whole == whole && u.asked) some.push_back(&u), bytes += u.bytes;
     if (some.empty()) continue;
     findings.push_back({whole ? "S054" : "S055", Severity::warning, directory,
                         whole ? fmt::format("no package takes {}, {}: {}", units::things(some.size(), "artifact"),
@@ -79,6 +92,7 @@ void report_unused(const std::vector<Unused>& unused, const std::string& directo
                                             units::things(some.size(), "artifact"), list_of(some)),
                         "the recipe's `select` says what packages take; `--json` lists all of it"});
   }
+  report_not_asked(unused, directory, findings);
 }
 
 } // namespace quarry::sdk

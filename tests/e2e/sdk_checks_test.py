@@ -127,14 +127,18 @@ def test_files_that_no_package_takes(own_artifacts, tmp_path):
     recipe.write_text(text.replace("runtime = true\n", 'runtime = true\nexclude = ["**/cmake/**"]\n', 1))
     done = build(own_artifacts, tmp_path / "out", "--recipe", recipe, "--json")
     (unused,) = done.json["unused"]
-    assert unused == {"artifact": "core-hip_dev_generic", "whole": False, "files": 1, "bytes": 20}
+    assert unused == {"artifact": "core-hip_dev_generic", "whole": False, "files": 1, "bytes": 20, "asked": True}
     (finding,) = findings(done, "S055")
     assert "hip-config.cmake" in finding["message"]
 
 
-def test_a_family_that_was_not_asked_for_is_not_unused(tmp_path):
+def test_a_family_that_was_not_asked_for_is_noted(tmp_path):
     artifacts = small_artifacts.make(tmp_path, (FAMILY, "gfx94X-dcgpu"))
-    assert build(artifacts, tmp_path / "out", "--linux-amdgpu-families", FAMILY, "--json").json["unused"] == []
+    done = build(artifacts, tmp_path / "out", "--linux-amdgpu-families", FAMILY, "--json")
+    assert done.json["unused"] and not [u for u in done.json["unused"] if u["asked"] or "gfx94X-dcgpu" not in u["artifact"]]
+    (finding,) = findings(done, "S064")
+    assert finding["severity"] == "note" and "gfx94X-dcgpu" in finding["message"]
+    assert not findings(build(artifacts, tmp_path / "all", "--json"), "S064")
 
 
 # --- launchers

@@ -201,7 +201,8 @@ private:
 Json unused_json(const std::vector<sdk::Unused>& unused) {
   Json list = Json::array();
   for (const auto& u : unused)
-    list.push_back({{"artifact", u.artifact}, {"whole", u.whole}, {"files", u.files}, {"bytes", u.bytes}});
+    list.push_back(
+        {{"artifact", u.artifact}, {"whole", u.whole}, {"files", u.files}, {"bytes", u.bytes}, {"asked", u.asked}});
   return list;
 }
 

@@ -83,6 +83,20 @@ Result<std::vector<registry::SealedSet>> sets_of_product(Context& context, std::
   return ours;
 }
 
+/// Leaves out sets that lie elsewhere in the run: the script copies `python/`, and February's frameworks have
+/// directories of their own, such as `pytorch/`.
+std::vector<registry::SealedSet> sets_below(Context& context, std::vector<registry::SealedSet> sets,
+                                            const std::string& directory) {
+  std::erase_if(sets, [&](const registry::SealedSet& set) {
+    bool below = set.set.directory == directory || set.set.directory.starts_with(directory + "/");
+    if (!below)
+      context.out.note(fmt::format("note: set {} lies in {}, not in {}: it stays where it is", set.digest.short_hex(),
+                                   set.set.directory, directory));
+    return !below;
+  });
+  return sets;
+}
+
 /// A dry run looks when it plans, and says what it may not look at.
 Result<void> check_publications(Context& context, const std::vector<Publication>& publications, bool dry_run) {
   if (dry_run) return {};
@@ -140,7 +154,10 @@ Result<std::vector<Publication>> python_of_run(Context& context, store::ObjectSt
   }
   TRY(auto locator, run::parse_locator(from.locator()));
   TRY(auto resolved, publish::resolve(source, locator));
-  auto sets = std::move(resolved.sets);
+  auto sets = sets_below(context, std::move(resolved.sets), from.prefix + "/python");
+  if (sets.empty())
+    return fail(ErrorKind::not_found, "R013", fmt::format("{} has no sealed set of packages in python/", from.prefix),
+                "nothing was copied; `quarry set list` shows what the run has");
   if (asked.structured) {
     TRY(sets, sets_of_product(context, std::move(sets), "core"));
   }

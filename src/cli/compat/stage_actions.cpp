@@ -6,8 +6,10 @@
 #include "base/units.hpp"
 #include "cli/compat/bootstrap.hpp"
 #include "cli/compat/stages.hpp"
+#include "cli/families.hpp"
 #include "cli/records.hpp"
 #include "index/listing.hpp"
+#include "matrix/expand.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -120,6 +122,35 @@ void show_copies(Context& context, const artifact::Outputs& outputs, std::string
   context.out.document({{"schema", "quarry.compat-copy/1"}, {"files", files}, {"writes", writes}});
 }
 
+/// Warns of families and targets that a fetch of all stages names and the run has no artifact of. A single stage may
+/// take generic artifacts alone.
+Result<void> tell_of_missing_families(const Context& context, const Arguments& arguments, const Place& place) {
+  auto asked = text::split_any(arguments.get("--amdgpu-families"), ",; ");
+  auto targets = text::split_any(said(arguments, "--amdgpu-targets").value_or(""), ",; ");
+  asked.insert(asked.end(), targets.begin(), targets.end());
+  if (said(arguments, "--stage").value_or("all") != "all" || asked.empty()) return {};
+  auto inner = at(context, place);
+  TRY(auto opened, open_store(inner, place.store));
+  TRY(auto layout, layout_of(place));
+  TRY(auto source, artifact::source_of_run(std::shared_ptr<store::ObjectStore>(std::move(opened)), layout));
+  std::set<std::string> there;
+  for (const auto& item : source.items)
+    if (item.name.target_base() != "generic") there.insert(std::string(item.name.target_base()));
+  TRY(auto known, load_families(context, ""));
+  for (const auto& name : asked) {
+    auto meant = matrix::expand_targets(known, {name}); // an unknown family means only itself
+    std::set<std::string> targets_of{name, std::string(artifact::target_base(name))};
+    if (meant) targets_of.insert(meant->begin(), meant->end());
+    if (std::ranges::any_of(targets_of, [&](const auto& target) { return there.contains(target); })) continue;
+    context.out.findings(
+        {{"A021", Severity::warning, place.locator(),
+          fmt::format("the run has no artifact of {}; it has {}", name,
+                      there.empty() ? "generic ones only"
+                                    : text::first(std::vector<std::string>(there.begin(), there.end()), 10)),
+          "correct the name, or fetch the run that built it"}});
+  }
+  return {};
+}
 } // namespace
 
 Result<int> fetch_stage(Context& context, const Arguments& arguments) {
@@ -152,6 +183,7 @@ Result<int> fetch_stage(Context& context, const Arguments& arguments) {
     inner.jobs = static_cast<unsigned>(*jobs);
   words.emplace_back("--");
   words.insert(words.end(), expressions.begin(), expressions.end());
+  TRY_DO(tell_of_missing_families(context, arguments, place));
   TRY(auto code, run_words(inner, words));
   if (code == 0 && bootstrap && !arguments.has("--no-extract")) TRY_DO(bootstrap_build(context, directory, *output));
   return code;
