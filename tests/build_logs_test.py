@@ -291,11 +291,49 @@ def test_reports_of_tests_with_one_that_cannot_be_read(tmp_path):
     assert [(finding["code"], finding["severity"]) for finding in done.json["findings"]] == [("X010", "error")]
 
 
+def test_reports_without_a_test(tmp_path):
+    for name, text in {"a": "<testsuites/>", "b": '<testsuite name="x" tests="0"/>', "c": review.junit([], 3), "d": '<testsuite><testcase name="x"><skipped/></testcase></testsuite>'}.items():
+        (tmp_path / f"{name}.xml").write_text(text)
+    done = quarry("test", "report", tmp_path, "--json")
+    assert done.code == 1 and [(one["code"], one["place"]) for one in done.json["findings"]] == [("X520", "a"), ("X520", "b")]
+    assert good("test", "report", tmp_path / "c.xml", tmp_path / "d.xml", "--json").json["findings"] == []
+
+
+POWERSHELL = {
+    "exception": ("\x1b[31;1mException: \x1b[0mD:\\a\\_temp\\x.ps1:5", ["\x1b[36;1mLine |", "     | \x1b[31;1m The wheel is missing."]),
+    "cmdlet": ("\x1b[31;1mGet-Item: \x1b[0mD:\\a\\build.ps1:12", ["     | Cannot find path 'D:\\out' because it does not exist."]),
+    "old": ("At D:\\a\\build.ps1:12 char:3", ["+ Get-Item D:\\out", "    + CategoryInfo          : ObjectNotFound: (D:\\out:String) [Get-Item], ItemNotFoundException"]),
+    "written": ("Write-Error: the wheel is missing", []),
+}
+
+
+@pytest.mark.parametrize("form", POWERSHELL)
+def test_errors_of_powershell(form, tmp_path):
+    line, more = POWERSHELL[form]
+    lines = ["Building wheels", "built.ps1 is done", line, *more, "Cleaning up", "##[error]Process completed with exit code 1."]
+    (tmp_path / "windows.log").write_text("".join(f"2026-02-24T10:11:12.1234567Z {each}\r\n" for each in lines))
+    failure = quarry("log", "report", tmp_path / "windows.log", "--json").json["logs"][0]["failure"]
+    assert failure["name"] == "PowerShell error" and failure["line"] == 3, failure
+    assert len(failure["behind"]) == len(more) + 2
+
+
+def test_a_new_line_below_a_warning_that_both_have(tmp_path):
+    (tmp_path / "good.log").write_text("a.cpp:1:2: warning: unused\n    1 | int a;\nmore\n")
+    (tmp_path / "bad.log").write_text("a.cpp:1:2: warning: unused\n    1 | int b;\n      | ^\nnew.cpp:1: warning: x\n   1 | int c;\nmore\n")
+    document = good("log", "diff", tmp_path / "good.log", tmp_path / "bad.log", "--json").json
+    assert [(one["text"], one.get("under")) for one in document["lines"]] == [("1 | int b;", "a.cpp:1:2: warning: unused"), ("| ^", "a.cpp:1:2: warning: unused"), ("new.cpp:1: warning: x", None), ("1 | int c;", None)]
+    shown = good("log", "diff", tmp_path / "good.log", tmp_path / "bad.log").out
+    assert shown.count("in both") == 1 and shown.index("in both") < shown.index("int b")
+
+
 def test_bad_input(tmp_path):
     binary = tmp_path / "binary.log"
-    binary.write_bytes(bytes(range(256)) * 2_000 + b"a" * (1 << 20) + b"\n\xff\xfe no end")
+    binary.write_bytes(b"a line\n" * 10_000 + bytes(range(256)) * 2_000 + b"a" * (1 << 20) + b"\n\xff\xfe no end")
     document = read("log", "report", str(binary))
     assert document["logs"][0]["bytes"] == binary.stat().st_size and document["findings"] == []
+    for name, data, why in (("program", bytes(range(256)) * 300, "not text"), ("short.log", b"\0" * 16, "not text"), ("log.gz", b"\x1f\x8b" + b"\1" * 100, "gunzip")):
+        (tmp_path / name).write_bytes(data)
+        assert why in refused("X502", 2, "log", "report", tmp_path / name).err
     (tmp_path / "empty.log").write_bytes(b"")
     assert "empty.log: it is empty" in refused("X502", 2, "log", "report", tmp_path / "empty.log").err
     (tmp_path / "of_a_run").mkdir()

@@ -75,7 +75,9 @@ public:
     failures_.take(line, failure ? rule - rules_.failure_base : -1);
     if (line.text.starts_with("##[group]Run ")) failures_.begin_step(line.number);
     auto hash = hash_of(text);
-    if (known_.has(hash)) return;
+    bool known = known_.has(hash), indented = line.text.front() == ' ' || line.text.front() == '\t';
+    if (!indented) head_.assign(known ? text : std::string_view());
+    if (known) return;
     ++out_.fresh_lines;
     auto [at, is_new] = places_.try_emplace(hash, out_.fresh.size());
     if (!is_new) {
@@ -83,7 +85,7 @@ public:
       return;
     }
     if (out_.fresh.size() < k_fresh_max) {
-      out_.fresh.push_back({shown(text), line.number, 1, failure});
+      out_.fresh.push_back({shown(text), line.number, 1, failure, indented ? shown(head_) : std::string()});
     } else {
       places_.erase(at);
       ++out_.left_out;
@@ -102,6 +104,7 @@ private:
   Known known_;
   FailureFinder failures_;
   std::unordered_map<std::uint64_t, std::size_t> places_;
+  std::string head_; ///< the last line that is not indented, if both logs have it
 };
 } // namespace
 

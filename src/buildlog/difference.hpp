@@ -18,6 +18,7 @@ struct FreshLine {
   std::string text;
   std::uint64_t first = 0, count = 0; ///< line number in the bad log
   bool failure = false;               ///< a line of [[failure]] in the rules
+  std::string under = {};             ///< of an indented line: the line that it belongs to, if both logs have that
 };
 
 struct LogDifference {

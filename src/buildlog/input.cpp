@@ -127,6 +127,16 @@ private:
 /// A UTF-16 text begins with its byte order mark.
 bool is_utf16(std::string_view head) { return head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"); }
 
+/// Text has hardly any control characters but those of lines, tabs and escapes; what is compressed has a tenth.
+bool is_text(std::string_view head) {
+  constexpr std::size_t k_controls_min = 16, k_share = 20;
+  auto controls = static_cast<std::size_t>(std::ranges::count_if(head, [](char c) {
+    auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && std::string_view("\t\n\v\f\r\b\x1B").find(c) == std::string_view::npos) || byte == 0x7F;
+  }));
+  return controls < k_controls_min || controls < head.size() / k_share;
+}
+
 /// One input, or one for each job if the first line has a job.
 Result<std::vector<Input>> plain_inputs(Input whole, const Reading& reading, Findings& findings) {
   constexpr std::uint64_t k_head = 64u << 10;
@@ -135,6 +145,10 @@ Result<std::vector<Input>> plain_inputs(Input whole, const Reading& reading, Fin
   if (is_utf16(head))
     findings.push_back({"X519", Severity::warning, whole.name, "the log is UTF-16, and its lines are read as bytes",
                         "convert it: `iconv -f UTF-16 -t UTF-8`; PowerShell 5 writes UTF-16 by `>`"});
+  else if (!is_text(head))
+    return no_log(whole.name, head.starts_with("\x1F\x8B")
+                                  ? "it is compressed: unpack it with `gunzip`"
+                                  : "it is not text: a twentieth of it or more is control characters");
   if (job_of_line(std::string_view(head).substr(0, head.find('\n'))).empty())
     return std::vector<Input>{std::move(whole)};
   JobRanges ranges;

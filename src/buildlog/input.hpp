@@ -28,8 +28,8 @@ struct Input {
 /// The logs that `named` stands for: `FILE`, or `LABEL=FILE` if no file has the whole name. A run's zip gives the
 /// logs of its jobs; the files of their steps repeat them. A file of `gh run view --log` gives one input for each job.
 /// `-` is standard input; it and other pipes are read into memory, up to k_stream_bytes_max. Findings: defects of a
-/// zip's framing that do not hide bytes, X518 (named like a zip), X519 (UTF-16). Errors: D001, X502 (no log in it, not
-/// a zip that can be read, nothing but empty logs), Zxxx.
+/// zip's framing that do not hide bytes, X518 (named like a zip), X519 (UTF-16). Errors: D001, X502 (no log in it, no
+/// text, not a zip that can be read, nothing but empty logs), Zxxx.
 Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findings);
 
 /// Line by line. Errors: those of reading.

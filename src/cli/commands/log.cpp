@@ -288,10 +288,14 @@ Result<int> run_log_diff(Context& context, const Arguments& arguments) {
                fmt::format("compared with {} of {}", units::things(difference.good_lines, "line"), good.variant)};
   Section fresh{"new lines", {"line", "seen", "text"}, {k_number, k_number, k_text}, {}, "", 60};
   Json lines = Json::array();
+  std::string under;
   for (const auto& line : difference.fresh) {
+    if (!line.under.empty() && line.under != under) fresh.rows.push_back({"", "in both", line.under});
+    under = line.under;
     fresh.rows.push_back(
         {units::count(line.first), units::count(line.count), {line.text, line.failure ? Tone::bad : Tone::plain}});
     lines.push_back({{"text", line.text}, {"line", line.first}, {"count", line.count}, {"failure", line.failure}});
+    if (!line.under.empty()) lines.back()["under"] = line.under;
   }
   if (!difference.all_known)
     context.out.warn(

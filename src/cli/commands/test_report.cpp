@@ -104,12 +104,17 @@ Result<int> run_test_report(Context& context, const Arguments& arguments) {
   TRY(auto files, buildlog::find_reports(arguments.operands));
   Findings findings;
   TRY(auto report, buildlog::report_tests(files, findings));
+  bool unreadable = has_errors(findings);
+  for (const auto& variant : report.variants)
+    if (variant.run + variant.skipped == 0)
+      findings.push_back({"X520", Severity::error, variant.variant, "its reports name no test",
+                          "look at the job that wrote them: nothing failed, since nothing was tried"});
   print_report(context, arguments, report_sections_of(report), findings);
   auto document = report_document_of(report);
   document["findings"] = findings_json(findings);
   context.out.document(document);
-  if (has_errors(findings)) return traits(ErrorKind::corrupt).exit_code;
-  return report.failed.empty() ? 0 : traits(ErrorKind::failed).exit_code;
+  if (unreadable) return traits(ErrorKind::corrupt).exit_code;
+  return report.failed.empty() && !has_errors(findings) ? 0 : traits(ErrorKind::failed).exit_code;
 }
 } // namespace
 
@@ -130,7 +135,7 @@ Command test_report_command() {
       .examples = {{"quarry test report py3.12=a.xml py3.13=b.xml --format markdown",
                     "two variants, for a pull request"},
                    {"quarry test report run=first.xml run=second.xml", "which tests are flaky"}},
-      .exit_codes = {{1, "a test failed and never passed in its variant"},
+      .exit_codes = {{1, "a test failed and never passed in its variant, or a variant has no test"},
                      {6, "a report cannot be read; the others are reported"}},
       .schema = "quarry.test-report/1",
       .run = run_test_report};
