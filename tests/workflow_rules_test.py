@@ -119,6 +119,13 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y113", {"target.yml": "on: push\n" + READS, "a.yml": "on: push\n" + jobs(CURL % "target.yml")}, {"target.yml": "on: workflow_dispatch\n" + READS}),
     ("Y112", {"target.yml": STARTED % LEVEL + READS, "a.yml": "on: push\n" + jobs((CURL % "target.yml").replace("level", "depth"))}, {"a.yml": "on: push\n" + jobs(CURL % "target.yml")}),
     ("Y113", {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs(SCRIPT % "'none.yml'")}, {"a.yml": "on: push\n" + jobs(SCRIPT % "'target.yml'", SCRIPT % "name")}),
+    ("Y126", {"a.yml": "on: push\n" + jobs("git clone --depth 1 https://example.org/x.git")}, {"a.yml": "on: push\n" + jobs("git clone https://example.org/x.git", f"cd x && git checkout {COMMIT}")}),
+    ("Y126", {"a.yml": "on: push\n" + jobs("git checkout main", "sudo git -c a=b clone git@example.org:x/y")}, {"a.yml": "on: push\n" + jobs("git clone https://example.org/$NAME.git", "git clone -b main https://example.org/x.git", "git fetch https://example.org/z.git")}),
+    ("Y141", {"a.yml": "on: push\n" + jobs("git clone -b main https://example.org/x.git")}, {"a.yml": "on: push\n" + jobs("git clone --branch=$BRANCH https://example.org/x.git")}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("gh release download v1 -R other/tool -p tool.tar.gz")}, {"a.yml": "on: push\n" + jobs("gh release download v1 -R other/tool -p tool.tar.gz && sha256sum -c tool.sha256", "gh release download v1 -p mine.tar.gz")}),
+    ("Y131", {"a.yml": PLAIN, "./targets.lst": "gfx900\ngfx906\n# more\n"  "gfx908\ngfx90a\ngfx942\n"}, {"./targets.lst": "gfx900\ngfx906\n\ngfx908\ngfx90a\n"}),
+    ("Y130", {"a.yml": PLAIN, "./Dockerfile": "ENV T=\"\\\n  gfx900;\\\n  gfx906;\\\n  gfx908\"\n", "docker/jax.dockerfile": f"ENV T={NEW}\n"}, {"docker/jax.dockerfile": f"ENV T={OLD}\n"}),
+    ("Y130", {"a.yml": "on: push\n" + jobs("      - run: |\n          gfx900\n          gfx906\n          gfx908\n"), "./Dockerfile": f"ENV T={NEW}\n"}, {"./Dockerfile": f"ENV T={OLD}\n"}),
 ]  # fmt: skip
 
 
@@ -185,6 +192,15 @@ def test_the_repair_of_a_forgotten_input_keeps_the_default_of_other_events(tmp_p
     for kind, caller, fix in (("string", person, "${{ inputs.level }}`"), ("string", push, "${{ inputs.level || 'it''s' }}`"), ("number", push, "${{ inputs.level || 3 }}`"), ("boolean", push, "${{ github.event_name != 'workflow_dispatch' || inputs.level }}`")):
         found = [one for one in report_of(tmp_path / f"{kind}-{caller == push}", {"a.yml": caller, "target.yml": target[kind]})["findings"] if one["code"] == "Y111"]
         assert len(found) == 1 and f"pass `level: {fix}" in found[0]["fix"], found
+
+
+def test_what_is_no_workflow_file(tmp_path):
+    """A directory is not one, a file without permission is none that GitHub refuses, and a code must exist."""
+    files = {"a.yml": PLAIN + "# quarry: ignore Y999 reason=\"x\" until=2999-01-01\n", "dir.yml/note.txt": ""}
+    (tmp_path / ".github/workflows/dir.yml").mkdir(parents=True)
+    assert codes(tmp_path, {"a.yml": files["a.yml"], ".github/workflows/dir.yml/note.txt": "x"}) == {"Y105"}
+    subprocess.run("git init -q . && git add -A && git -c user.name=a -c user.email=b commit -qm c", shell=True, cwd=tmp_path, check=True)
+    assert quarry("workflow", "lint", tmp_path, "--baseline", "HEAD", "--json").json["known"] == 1
 
 
 def test_a_circle_is_shown_once_with_its_way(tmp_path):

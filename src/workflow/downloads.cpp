@@ -244,6 +244,32 @@ Download pip_download(const ShellCommand& command) {
   return found;
 }
 
+// gh
+
+/// `gh release download TAG --repo OWNER/REPO --pattern FILE` of another repository.
+Download release_download(const ShellCommand& command) {
+  Download found{};
+  auto at = program_at(command);
+  const auto& words = command.words;
+  if (program_of(command) != "gh" || at + 2 >= words.size() || words[at + 1].text != "release" ||
+      words[at + 2].text != "download")
+    return found;
+  std::string repository;
+  for (auto i = at + 3; i < words.size(); ++i) {
+    auto value = [&](std::string_view brief, std::string_view full) -> std::string {
+      const auto& word = words[i].text;
+      if ((word == brief || word == full) && i + 1 < words.size()) return words[i + 1].text;
+      return word.starts_with(std::string(full) + "=") ? word.substr(full.size() + 1) : std::string();
+    };
+    if (auto name = value("-R", "--repo"); !name.empty()) repository = name;
+    if (auto name = value("-p", "--pattern"); !name.empty() && found.file.empty()) found.file = name;
+    if (auto name = value("-O", "--output"); !name.empty()) found.file = name;
+  }
+  bool own = repository.empty() || repository.find('$') != repository.npos;
+  if (!own) found.url = "a release of " + repository;
+  return found;
+}
+
 constexpr int k_inner_max = 3; // `bash -c "sh -c '…'"`
 
 bool takes_shell_text(std::string_view program) {
@@ -278,7 +304,7 @@ std::vector<Download> downloads_of(const std::vector<ShellCommand>& commands) {
   std::vector<Download> downloads;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     for (auto found : {curl_download(commands, i), substituted_download(commands[i]), powershell_download(commands, i),
-                       pip_download(commands[i])}) {
+                       pip_download(commands[i]), release_download(commands[i])}) {
       if (found.url.empty()) continue;
       found.command = i;
       downloads.push_back(std::move(found));

@@ -22,7 +22,8 @@ struct Download {
 std::vector<ShellCommand> with_inner_commands(const std::vector<ShellCommand>& commands);
 
 /// Files that curl, wget and PowerShell save; what they hand to an interpreter or to tar by a pipe, `<(…)`, `$(…)` or
-/// `iex`; packages that pip and uv install from an address without a digest. Requests that only ask, and those to the
+/// `iex`; packages that pip and uv install from an address without a digest; releases of other repositories that `gh
+/// release download` fetches. Requests that only ask, and those to the
 /// machine itself, are left out.
 std::vector<Download> downloads_of(const std::vector<ShellCommand>& commands);
 

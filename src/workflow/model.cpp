@@ -268,7 +268,12 @@ std::vector<Source> read_sources(Tree& tree, std::vector<Located>& defects) {
     if (text)
       sources.push_back({path, std::move(*text), {}});
     else
-      defects.push_back({path, {}, "Y102", Severity::error, text.error().message, text.error().hint});
+      defects.push_back({path,
+                         {},
+                         text.error().kind == ErrorKind::resource_exhausted ? "Y102" : text.error().code,
+                         Severity::error,
+                         text.error().message,
+                         text.error().hint});
   }
   return sources;
 }

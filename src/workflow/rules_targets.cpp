@@ -75,6 +75,45 @@ void lists_in_line(std::string_view line, std::uint32_t number, const TargetList
   }
 }
 
+std::string_view stripped(std::string_view line, std::string_view characters) {
+  auto begin = line.find_first_not_of(characters);
+  return begin == line.npos ? std::string_view() : line.substr(begin, line.find_last_not_of(characters) - begin + 1);
+}
+
+/// Targets that stand one on a line: in a `.lst` file, in a value that `\` continues, in a text of several lines. An
+/// item of a YAML list is a leg of a matrix.
+class Column {
+public:
+  explicit Column(std::vector<TargetList>& found) : found_(found) {}
+
+  /// Whether the line is a part of a column. `before` is the line in front of it.
+  bool take(std::string_view line, std::uint32_t number, std::string_view before, const TargetList& origin) {
+    auto target = stripped(line, " \t\r\"',;\\");
+    bool alone = !target.empty() && target_length(target) == target.size();
+    if (!alone || number != last_ + 1) end();
+    if (!alone) return false;
+    if (list_.targets.empty()) {
+      list_ = origin;
+      list_.at = {number, static_cast<std::uint32_t>(line.find(target) + 1)};
+      auto head = stripped(before, " \t\r\"'\\|>(");
+      list_.name = constant_name(head, head.size());
+      list_.from_variable = head.starts_with("ARG ") || head.find(":-") != head.npos;
+    }
+    list_.targets.insert(std::string(target));
+    last_ = number;
+    return true;
+  }
+  void end() {
+    if (list_.targets.size() >= k_list_targets_min) found_.push_back(std::move(list_));
+    list_ = {};
+  }
+
+private:
+  std::vector<TargetList>& found_;
+  TargetList list_;
+  std::uint32_t last_ = 0;
+};
+
 void lists_of_tree(Tree& tree, const std::string& repository, std::vector<TargetList>& found) {
   std::size_t scanned = 0;
   for (const auto& path : tree.files()) {
@@ -85,10 +124,16 @@ void lists_of_tree(Tree& tree, const std::string& repository, std::vector<Target
     origin.repository = repository;
     origin.file = path;
     std::uint32_t number = 0;
-    for (const auto& line : text::lines(*text)) {
+    std::string_view before;
+    Column column(found);
+    const auto lines = text::lines(*text);
+    for (const auto& line : lines) {
       ++number;
-      if (!text::trim(line).starts_with('#')) lists_in_line(line, number, origin, found);
+      bool taken = column.take(line, number, before, origin);
+      if (!taken && !text::trim(line).starts_with('#')) lists_in_line(line, number, origin, found);
+      before = line;
     }
+    column.end();
   }
 }
 
@@ -99,15 +144,19 @@ void lists_of_workflows(const Repository& repository, std::vector<TargetList>& f
     const std::string_view text = file->text;
     std::uint32_t number = 1;
     std::size_t begin = 0; // of line `number`
+    Column column(found);
     for (auto at = text.find("gfx"); at != text.npos; at = text.find("gfx", begin)) {
       for (auto end = text.find('\n', begin); end < at; end = text.find('\n', begin)) begin = end + 1, ++number;
       auto end = std::min(text.find('\n', at), text.size());
       auto line = text.substr(begin, end - begin);
       auto trimmed = text::trim(line);
       bool words = trimmed.starts_with('#') || trimmed.starts_with("description:");
-      if (!words) lists_in_line(line, number, origin, found);
+      auto before = text.substr(0, begin == 0 ? 0 : begin - 1);
+      before = before.substr(before.rfind('\n') + 1); // npos + 1 is 0
+      if (!words && !column.take(line, number, before, origin)) lists_in_line(line, number, origin, found);
       begin = std::min(end + 1, text.size()), ++number;
     }
+    column.end();
   }
 }
 

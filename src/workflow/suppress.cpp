@@ -23,7 +23,9 @@ struct Suppression {
 };
 
 bool is_code(std::string_view word) {
-  return word.size() == 4 && word[0] == 'Y' && word.find_first_not_of("0123456789", 1) == word.npos;
+  constexpr std::uint64_t k_first = 101, k_last = 144;
+  auto number = word.size() == 4 && word[0] == 'Y' ? text::parse_u64(word.substr(1)) : std::nullopt;
+  return number && *number >= k_first && *number <= k_last;
 }
 
 /// The value behind `key`, and in `end` the place behind it, if that is further on.

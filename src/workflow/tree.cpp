@@ -19,11 +19,12 @@ public:
 
   bool exists(const std::string& path) override { return sys::exists(path::join(root_, path)); }
 
-  std::vector<std::string> names_in(const std::string& directory) override {
+  std::vector<std::string> files_in(const std::string& directory) override {
     std::vector<std::string> names;
     auto listed = sys::list_entry_types(path::join(root_, directory));
     if (!listed) return names;
-    for (auto& entry : *listed) names.push_back(std::move(entry.name));
+    for (auto& entry : *listed)
+      if (entry.type != sys::EntryType::directory) names.push_back(std::move(entry.name));
     return names;
   }
 
@@ -72,14 +73,13 @@ public:
     return std::binary_search(files_.begin(), files_.end(), name) || directories_.contains(name) || name == ".";
   }
 
-  std::vector<std::string> names_in(const std::string& directory) override {
+  std::vector<std::string> files_in(const std::string& directory) override {
     std::vector<std::string> names;
     auto prefix = directory.empty() ? "" : directory + "/";
     for (auto at = std::lower_bound(files_.begin(), files_.end(), prefix);
          at != files_.end() && at->starts_with(prefix); ++at) {
       auto name = at->substr(prefix.size());
-      name = name.substr(0, name.find('/'));
-      if (names.empty() || names.back() != name) names.push_back(std::move(name));
+      if (name.find('/') == name.npos) names.push_back(std::move(name));
     }
     return names;
   }
@@ -153,7 +153,7 @@ Result<void> check_repository(const GitPlace& place) {
 std::vector<std::string> workflow_files(Tree& tree) {
   std::string directory = tree.exists(".github/workflows") ? ".github/workflows/" : "";
   std::vector<std::string> found;
-  for (const auto& name : tree.names_in(directory.empty() ? "" : ".github/workflows"))
+  for (const auto& name : tree.files_in(directory.empty() ? "" : ".github/workflows"))
     if (name.ends_with(".yml") || name.ends_with(".yaml")) found.push_back(directory + name);
   return found;
 }

@@ -20,8 +20,8 @@ public:
   virtual ~Tree() = default;
   /// Whether a file or directory is there.
   virtual bool exists(const std::string& path) = 0;
-  /// The names directly in `directory`, sorted; empty when it does not exist.
-  virtual std::vector<std::string> names_in(const std::string& directory) = 0;
+  /// The names of files directly in `directory`, sorted; empty when it does not exist.
+  virtual std::vector<std::string> files_in(const std::string& directory) = 0;
   /// All files, sorted; of a directory at most k_listed_depth_max deep, without `.git` and what git's own
   /// submodules hold. One walk, or one git process.
   virtual std::vector<std::string> files() = 0;
