@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace quarry::cli {
 
@@ -19,5 +20,8 @@ std::string fact(std::string_view label, fmt::format_string<Values...> value, Va
   return fmt::format("{:<{}}{}\n", label, std::max(k_label_columns, label.size() + 2),
                      fmt::format(value, std::forward<Values>(values)...));
 }
+
+/// Returns the first `shown` of these lines, then "and 3 more" behind `indent`; each with a line break.
+std::string first_rows(std::vector<std::string> lines, std::size_t shown, std::string_view indent = "  ");
 
 } // namespace quarry::cli

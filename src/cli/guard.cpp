@@ -13,13 +13,11 @@ std::string guard_text(const registry::Guard& guard) {
   std::string text;
   if (!guard.policy.empty()) text += fact("protected", "by policy {}", guard.policy.short_hex());
   if (!guard.blocked.empty()) text += fact("blocked", "{}", units::things(guard.blocked.size(), "file"));
-  for (std::size_t i = 0; i < std::min(k_shown, guard.blocked.size()); ++i) {
-    const auto& file = guard.blocked[i];
-    text += fmt::format("  {}  since generation {}{}\n", file.filename, file.generation,
-                        file.reason.empty() ? "" : ": " + file.reason);
-  }
-  if (guard.blocked.size() > k_shown) text += fmt::format("  and {} more: --json\n", guard.blocked.size() - k_shown);
-  return text;
+  std::vector<std::string> files;
+  for (const auto& file : guard.blocked)
+    files.push_back(fmt::format("  {}  since generation {}{}", file.filename, file.generation,
+                                file.reason.empty() ? "" : ": " + file.reason));
+  return text + first_rows(std::move(files), k_shown);
 }
 
 Json policy_json(const registry::Guard& guard) { return guard.policy.empty() ? Json(nullptr) : Json(guard.policy); }

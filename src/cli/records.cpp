@@ -128,10 +128,9 @@ std::string addresses_text(const pages::Addresses& at) {
   std::string text;
   if (!at.index_url.empty()) text += fact("index", "{}", at.index_url);
   if (!at.merged_url.empty()) text += fact("merged", "{}", at.merged_url);
-  for (std::size_t i = 0; i < std::min(at.find_links.size(), k_shown); ++i)
-    text += fmt::format("find-links  {}\n", at.find_links[i]);
-  if (at.find_links.size() > k_shown) text += fmt::format("            and {} more\n", at.find_links.size() - k_shown);
-  return text;
+  std::vector<std::string> links;
+  for (const auto& link : at.find_links) links.push_back("find-links  " + link);
+  return text + first_rows(std::move(links), k_shown, "            ");
 }
 
 Json url_json(const std::string& url) { return url.empty() ? Json(nullptr) : Json(url); }

@@ -131,13 +131,9 @@ Result<bool> has_our_pages(ObjectReader& store, const std::string& directory) {
 Findings foreign_notes(const Projected& projected) {
   constexpr std::size_t k_pages_shown = 5;
   if (projected.foreign.empty()) return {};
-  auto shown = projected.foreign;
-  if (shown.size() > k_pages_shown) shown.resize(k_pages_shown);
-  auto rest = projected.foreign.size() - shown.size();
   return {
       {"P113", Severity::warning, projected.foreign.front(),
-       fmt::format("another tool writes {}{}, so they were left to it", text::join(shown, ", "),
-                   rest ? fmt::format(" and {} more", rest) : ""),
+       fmt::format("another tool writes {}, so they were left to it", text::first(projected.foreign, k_pages_shown)),
        "stop that tool, remove these pages and run `quarry index repair`; or, if it shall keep the find-links page, "
        "`quarry store setting --find-links other`"}};
 }

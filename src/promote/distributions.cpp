@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "base/json.hpp"
 #include "pages/projection.hpp"
+#include "promote/named_files.hpp"
 #include "promote/planning.hpp"
 #include "publish/publish.hpp"
 #include "publish/shown.hpp"
@@ -201,15 +202,11 @@ Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std
     DistributionUnblocked done{now.record, {}};
     auto next = now.record.shown;
     for (const auto& word : what) {
-      auto is_named = [&](const registry::BlockedFile& file) {
-        return file.filename == word || file.sha256.hex() == word;
-      };
-      auto before = done.files.size();
-      std::ranges::copy_if(next.blocked, std::back_inserter(done.files), is_named);
-      if (done.files.size() == before)
-        return fail(ErrorKind::not_found, "O013", fmt::format("distribution {} blocks no {}", directory, word),
-                    "nothing was changed; a file is named by its name or its sha256");
-      std::erase_if(next.blocked, is_named);
+      TRY(auto taken, take_named(store, word, next.blocked));
+      if (taken.empty())
+        return fail(ErrorKind::not_found, "O013", fmt::format("distribution {} blocks nothing of {}", directory, word),
+                    "nothing was changed; a file is named by its name or its sha256, or all of a set by `set:DIGEST`");
+      std::ranges::move(taken, std::back_inserter(done.files));
     }
     auto moved = registry::move_distribution(store, now, next,
                                              {registry::Action::unblock, {}, options.who, options.when, options.why});

@@ -54,9 +54,10 @@ struct DistributionUnblocked {
   registry::DistributionRecord record;
   std::vector<registry::BlockedFile> files; ///< that were blocked until now
 };
-/// Lets files come back that a rollback took out; `what` are names of files or their sha256. not_found P120, or O013 if
-/// one of them is not blocked; then nothing is changed. Starts over when somebody else moved it meanwhile; R003 if its
-/// own write had an unknown outcome, or after too many rounds.
+/// Lets files come back that a rollback took out; `what` are names of files, their sha256, or sets ("set:1f2e…").
+/// not_found P120, or O013 if one of them is not blocked, or as registry::load_sealed(); then nothing is changed.
+/// Starts over when somebody else moved it meanwhile; R003 if its own write had an unknown outcome, or after too many
+/// rounds.
 Result<DistributionUnblocked> unblock_distribution(store::ObjectStore& store, const std::string& directory,
                                                    const std::vector<std::string>& what, const Options& options);
 

@@ -1,6 +1,7 @@
 #include "promote/guard.hpp"
 
 #include "base/text.hpp"
+#include "promote/named_files.hpp"
 #include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
 #include "publish/verify.hpp"
@@ -17,9 +18,6 @@ using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
-
-constexpr std::string_view k_set_prefix = "set:";
-constexpr std::size_t k_sha_digits = 64;
 
 publish::Reason reason_of(ObjectStore& store, registry::Action action, const Author& author) {
   publish::Reason reason;
@@ -70,21 +68,6 @@ Result<void> check_shown(ObjectStore& store, const std::optional<registry::Chann
                           found.front().message),
               fmt::format("nothing was changed; {}; or take it out first: `quarry yank {} FILE --reason TEXT`",
                           found.front().fix, name));
-}
-
-/// The sha256 of the files that somebody named; names of files are looked for among the blocked ones.
-Result<std::vector<Sha256>> named_by(ObjectReader& store, const std::string& word,
-                                     const std::vector<BlockedFile>& blocked) {
-  std::vector<Sha256> found;
-  if (word.starts_with(k_set_prefix)) {
-    TRY(auto sealed, registry::load_sealed(store, word.substr(k_set_prefix.size())));
-    for (const auto& file : sealed.set.files) found.push_back(file.sha256);
-    return found;
-  }
-  for (const auto& file : blocked)
-    if (file.filename == word || (word.size() == k_sha_digits && file.sha256.hex() == word))
-      found.push_back(file.sha256);
-  return found;
 }
 
 Unexpected not_blocked(const std::string& channel, const std::string& word) {
@@ -140,13 +123,13 @@ Result<Unblocked> unblock(ObjectStore& store, const std::string& channel, const 
     Guard guard = now;
     unblocked.files.clear();
     for (const auto& word : what) {
-      TRY(auto named, named_by(store, word, now.blocked));
-      auto is_named = [&](const BlockedFile& file) {
-        return std::find(named.begin(), named.end(), file.sha256) != named.end();
-      };
-      if (std::none_of(now.blocked.begin(), now.blocked.end(), is_named)) return not_blocked(channel, word);
-      std::copy_if(guard.blocked.begin(), guard.blocked.end(), std::back_inserter(unblocked.files), is_named);
-      std::erase_if(guard.blocked, is_named);
+      TRY(auto taken, take_named(store, word, guard.blocked));
+      auto all = now.blocked; // a word before may have named the same file
+      if (taken.empty()) {
+        TRY(auto named, take_named(store, word, all));
+        if (named.empty()) return not_blocked(channel, word);
+      }
+      std::ranges::move(taken, std::back_inserter(unblocked.files));
     }
     return guard;
   };

@@ -130,18 +130,17 @@ Result<Channel> swap_channel(ObjectStore& store, const std::optional<Channel>& e
 Result<void> refuse_blocked(const Blocking& blocking, const std::vector<SealedSet>& sets) {
   const auto& blocked = blocking.files;
   std::vector<std::string> details;
-  std::size_t count = 0;
   for (const auto& sealed : sets)
     for (const auto& file : sealed.set.files) {
       auto at = std::lower_bound(blocked.begin(), blocked.end(), file.sha256,
                                  [](const BlockedFile& b, const Sha256& sha) { return b.sha256 < sha; });
       if (at == blocked.end() || at->sha256 != file.sha256) continue;
-      if (++count <= k_blocked_shown)
-        details.push_back(fmt::format("set:{}  {}  taken out by generation {}{}", sealed.digest.short_hex(),
-                                      file.filename, at->generation, at->reason.empty() ? "" : ": " + at->reason));
+      details.push_back(fmt::format("set:{}  {}  taken out by generation {}{}", sealed.digest.short_hex(),
+                                    file.filename, at->generation, at->reason.empty() ? "" : ": " + at->reason));
     }
-  if (count == 0) return {};
-  if (count > details.size()) details.push_back(fmt::format("and {} more", count - details.size()));
+  if (details.empty()) return {};
+  auto count = details.size();
+  details = text::first_lines(std::move(details), k_blocked_shown);
   return fail(
       Error::of(ErrorKind::held, "R022",
                 fmt::format("{} blocks {} of these files: a rollback or a yank took them out", blocking.what, count))

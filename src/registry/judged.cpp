@@ -1,6 +1,7 @@
 #include "registry/judged.hpp"
 
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "registry/evidence_marks.hpp"
 #include "registry/keys.hpp"
 #include "thread/pool.hpp"
@@ -115,14 +116,10 @@ Result<void> refuse_disappeared(ObjectReader& store, const std::vector<SetDigest
   TRY(auto gone, find_disappeared(store, sets, present));
   if (gone.empty()) return {};
   std::vector<std::string> named;
-  for (const auto& one : gone) {
-    if (named.size() == k_named) {
-      named.push_back(fmt::format("and {} more", gone.size() - k_named));
-      break;
-    }
+  for (const auto& one : gone)
     named.push_back(
         fmt::format("{}, which verdict {} on set:{} has read", one.key, one.verdict.short_hex(), one.set.short_hex()));
-  }
+  named = text::first_lines(std::move(named), k_named);
   return fail(
       Error::of(ErrorKind::held, "O029", "a record that an earlier verdict on these sets was made with is gone")
           .with_details(std::move(named))

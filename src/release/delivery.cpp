@@ -1,5 +1,6 @@
 #include "release/delivery.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "gate/collect.hpp"
 #include "publish/distribute.hpp"
@@ -72,10 +73,7 @@ Result<Findings> judge_delivery(ObjectReader& store, const Moved& moved, const D
       cells.push_back(fmt::format("set:{}  {} {}: {}", cell.set.short_hex(), cell.cell.platform, cell.cell.family,
                                   cell.reasons.front()));
   auto count = cells.size();
-  if (count > k_shown) {
-    cells.resize(k_shown);
-    cells.push_back(fmt::format("and {} more", count - k_shown));
-  }
+  cells = text::first_lines(std::move(cells), k_shown);
   for (const auto& note : notes) cells.push_back(fmt::format("{} {}: {}", note.code, note.place, note.message));
   return fail(Error::of(ErrorKind::held, "O017",
                         fmt::format("the gate holds {} of {}, which channel {} shows and {} lacks",

@@ -95,6 +95,12 @@ def test_a_distribution_goes_back_by_its_name(fed):
     assert fed.copy("2").code == 0 and fed.listed() == {"7.2.0", "7.2.1"}
     good("rollback", place, "--to", "1")
     assert fed.listed() == {"7.2.0"}
+    named = re.findall(r"set:[0-9a-f]+", fed.copy("2").err)[0]  # as the refusal names it
+    let = good("channel", "unblock", place, named, "--reason", "good after all", "--json").json
+    assert {file["filename"] for file in let["unblocked"]} == {file["filename"] for file in blocked}
+    assert fed.copy("2").code == 0 and fed.listed() == {"7.2.0", "7.2.1"}
+    refused("O013", 3, "channel", "unblock", place, named, "--reason", "again")
+    good("rollback", place, "--to", "1")
     refused("P120", 3, "rollback", f"file:{fed.dist}/v2/none")
     refused("O001", 3, "rollback", place, "--to", "99")
 

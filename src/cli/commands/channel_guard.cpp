@@ -166,7 +166,7 @@ Command channel_unblock_command() {
                          "them back; it brings nothing back itself. `quarry channel show` lists what is blocked.",
           .operands = {{"CHANNEL", "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"},
                        {.name = "SET-OR-FILE",
-                        .help = "set:DIGEST (of a channel), a file's name or its sha256",
+                        .help = "set:DIGEST, a file's name or its sha256",
                         .repeats = true}},
           .flags = {k_why, sign_flag(), store_of_channel_flag()},
           .examples = {{"quarry channel unblock stable set:1f2e3d4c --reason \"the test machine was broken\" "

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
@@ -35,21 +36,21 @@ std::uint64_t bytes_in(const std::vector<Leaving>& list) {
   return sum;
 }
 
+constexpr std::string_view k_indent = "            "; ///< the width of the words in front of each line
+
 std::string list_text(std::string_view word, const std::vector<Leaving>& list) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(list.size(), k_lines_shown); ++i)
-    text += fmt::format("{:<11} set:{}  {}  {}  {} ({})\n", word, list[i].set.short_hex(), short_time(list[i].sealed),
-                        list[i].directory, units::bytes(list[i].bytes), list[i].rule);
-  if (list.size() > k_lines_shown) text += fmt::format("{:<11} and {} more\n", "", list.size() - k_lines_shown);
-  return text;
+  std::vector<std::string> lines;
+  for (const auto& one : list)
+    lines.push_back(fmt::format("{:<11} set:{}  {}  {}  {} ({})", word, one.set.short_hex(), short_time(one.sealed),
+                                one.directory, units::bytes(one.bytes), one.rule));
+  return first_rows(std::move(lines), k_lines_shown, k_indent);
 }
 
 std::string spared_text(const std::vector<retain::Spared>& spared) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(spared.size(), k_lines_shown); ++i)
-    text += fmt::format("{:<11} set:{}  {}\n", "keep", spared[i].set.short_hex(), spared[i].why);
-  if (spared.size() > k_lines_shown) text += fmt::format("{:<11} and {} more\n", "", spared.size() - k_lines_shown);
-  return text;
+  std::vector<std::string> lines;
+  for (const auto& one : spared)
+    lines.push_back(fmt::format("{:<11} set:{}  {}", "keep", one.set.short_hex(), one.why));
+  return first_rows(std::move(lines), k_lines_shown, k_indent);
 }
 
 Json list_json(const std::vector<Leaving>& list) {

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -107,16 +108,14 @@ std::string status_text(const ChannelStatus& status) {
                                   : "protected by " + status.verdict.policy + openly_text(status.verdict),
       ready, status.verdict.cells.size(), status.waived ? fmt::format(" ({} waived)", status.waived) : "",
       status.last.action, status.last.who.empty() ? "-" : status.last.who, short_time(status.last.when.text()));
-  std::size_t shown = 0;
-  auto troubled = status.troubled();
-  for (const auto& [failing, cell] : troubled) {
-    if (shown++ == k_reasons_shown) break;
+  std::vector<std::string> lines;
+  for (const auto& [failing, cell] : status.troubled()) {
     // A cell may be held although no suite is missing: its files left, or no [[require]] covers it.
     const auto* state = failing ? "FAILS   " : cell->untested.empty() ? "HELD    " : "UNTESTED";
-    text += fmt::format("  {}  {} of set:{}: {}\n", state, cell_text(cell->cell, "any"), cell->set.short_hex(),
-                        cell->reasons.front());
+    lines.push_back(fmt::format("  {}  {} of set:{}: {}", state, cell_text(cell->cell, "any"), cell->set.short_hex(),
+                                cell->reasons.front()));
   }
-  if (troubled.size() > k_reasons_shown) text += fmt::format("  and {} more\n", troubled.size() - k_reasons_shown);
+  text += first_rows(std::move(lines), k_reasons_shown);
   if (!record.guard.blocked.empty())
     text += fmt::format("  blocks {}\n", units::things(record.guard.blocked.size(), "file"));
   for (const auto& one : status.moves) text += fmt::format("  UNSIGNED  {}\n", one.message);

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/keys.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
@@ -67,19 +68,16 @@ Tone outcome_tone_of(const Outcome& result) { return result == Outcome::passed ?
 
 /// The tests of these outcomes, a line each with the first line of their message.
 std::string rows_text(const EvidenceRecord& e, const std::vector<Outcome>& outcomes, Look look) {
-  std::string text;
-  std::size_t all = 0;
+  std::vector<std::string> lines;
   for (const auto& row : e.rows) {
     if (std::find(outcomes.begin(), outcomes.end(), row.outcome) == outcomes.end()) continue;
-    if (++all > k_failures_shown) continue;
     auto message = text::lines(row.message);
     auto word = row.outcome == Outcome::failed    ? painted("FAILED", Tone::bad, look.color)
                 : row.outcome == Outcome::skipped ? std::string("skipped")
                                                   : painted("ERROR ", Tone::bad, look.color);
-    text += fmt::format("  {}  {}{}\n", word, row.name, message.empty() ? "" : ": " + message[0]);
+    lines.push_back(fmt::format("  {}  {}{}", word, row.name, message.empty() ? "" : ": " + message[0]));
   }
-  if (all > k_failures_shown) text += fmt::format("  and {} more\n", all - k_failures_shown);
-  return text;
+  return first_rows(std::move(lines), k_failures_shown);
 }
 
 std::string failures_text(const EvidenceRecord& e, Look look) {

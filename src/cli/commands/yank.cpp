@@ -1,5 +1,6 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/guard.hpp"
 #include "cli/keys.hpp"
 #include "cli/moves.hpp"
@@ -17,12 +18,10 @@ namespace {
 constexpr std::size_t k_leaving_shown = 10;
 
 std::string leaving_text(const promote::Withdrawal& plan) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(plan.blocked.size(), k_leaving_shown); ++i)
-    text += fmt::format("  {}  {}\n", plan.blocked[i].sha256.short_hex(), plan.blocked[i].filename);
-  if (plan.blocked.size() > k_leaving_shown)
-    text += fmt::format("  and {} more\n", plan.blocked.size() - k_leaving_shown);
-  return text;
+  std::vector<std::string> files;
+  for (const auto& file : plan.blocked)
+    files.push_back(fmt::format("  {}  {}", file.sha256.short_hex(), file.filename));
+  return first_rows(std::move(files), k_leaving_shown);
 }
 
 Result<int> run_yank(Context& context, const Arguments& arguments) {

@@ -1,0 +1,17 @@
+#pragma once
+// Private to the room.
+// Blocked files as people name them.
+#include "base/result.hpp"
+#include "registry/registry.hpp"
+#include "store/object_store.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::promote {
+
+/// Removes from `blocked` what `word` names and returns it, nothing if it names no blocked file: "set:1f2e…" the files
+/// of that set, else a file's name or sha256. Fails as registry::load_sealed() for a set.
+Result<std::vector<registry::BlockedFile>> take_named(store::ObjectReader& store, const std::string& word,
+                                                      std::vector<registry::BlockedFile>& blocked);
+
+} // namespace quarry::promote
