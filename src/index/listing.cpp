@@ -22,7 +22,7 @@ void row(std::string& out, const Listed& entry, bool has_checksum) {
 }
 } // namespace
 
-std::string listing_page(std::string_view title, std::vector<Listed> entries, Parent parent) {
+std::string listing_page(std::string_view title, std::vector<Listed> entries, Parent parent, std::string_view data) {
   std::sort(entries.begin(), entries.end(), [](const Listed& a, const Listed& b) {
     return a.is_directory != b.is_directory ? a.is_directory : a.name < b.name;
   });
@@ -35,7 +35,9 @@ std::string listing_page(std::string_view title, std::vector<Listed> entries, Pa
         entry.name.ends_with(k_checksum) && names.contains(entry.name.substr(0, entry.name.size() - k_checksum.size()));
     if (!is_checksum) row(out, entry, names.contains(entry.name + std::string(k_checksum)));
   }
-  return out + "</table>\n" + page_end();
+  out += "</table>\n";
+  if (!data.empty()) fmt::format_to(std::back_inserter(out), "<script>const files = {};</script>\n", data);
+  return out + page_end();
 }
 
 } // namespace quarry::index

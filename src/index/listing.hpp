@@ -17,7 +17,9 @@ struct Listed {
 enum class Parent : std::uint8_t { none, linked };
 
 /// Directories first, then files, each by name; the checksum file of another one is a link in its row. Links are
-/// relative and percent-encoded. The bytes depend on the entries alone: no time is in them.
-std::string listing_page(std::string_view title, std::vector<Listed> entries, Parent parent);
+/// relative and percent-encoded. The bytes depend on the arguments alone: no time is in them. `data`: JSON for
+/// programs, which the page holds as `const files = DATA;`, as pages of tarballs do; it has no `<`.
+std::string listing_page(std::string_view title, std::vector<Listed> entries, Parent parent,
+                         std::string_view data = {});
 
 } // namespace quarry::index

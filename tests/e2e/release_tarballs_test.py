@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import json
+import re
 import shutil
 import sys
 import threading
@@ -70,6 +71,8 @@ def fetched(tmp_path: Path, place: str | Path, *more: str, environment: dict = H
 
 def test_the_page_beside_the_tarballs_leads_to_them(releases, artifacts, tmp_path):
     page = (releases / "index.html").read_text()
+    data = json.loads(re.search(r"const files = (\[.*\]);", page)[1])  # what readers of today's pages look for
+    assert {one["name"]: one["mtime"] for one in data} == {name(VERSIONS[0]): pytest.approx((releases / name(VERSIONS[0])).stat().st_mtime, abs=1)}
     assert f'href="{name(VERSIONS[0])}"' in page
     (tmp_path / "index.html").write_text("somebody else's")
     done = good("artifact", "tarball", "--from", artifacts, "--family", FAMILY, "--version", "1.0", "--output-dir", tmp_path)

@@ -75,14 +75,17 @@ Result<std::vector<artifact::Name>> names_to_pack(const Context& context, const 
   return wanted;
 }
 
-/// `index.html` of the directory: the tarballs that lie there. A page of another tool stays.
+/// `index.html` of the directory: the tarballs that lie there, also as the JSON that readers of today's pages look for.
+/// A page of another tool stays.
 Result<void> write_tarball_page(const std::string& directory, Findings& findings) {
   TRY(auto listed, sys::list_directory(directory));
   std::vector<index::Listed> entries;
+  Json files = Json::array();
   for (const auto& entry : listed) {
     bool tarball = artifact::parse_tarball_name(entry.path).has_value();
     bool checksum = entry.path.ends_with(artifact::k_checksum_suffix);
     if (tarball || checksum) entries.push_back({entry.path, false, entry.size});
+    if (tarball) files.push_back({{"name", entry.path}, {"mtime", static_cast<double>(entry.modified_ns) / 1e9}});
   }
   auto page = path::join(directory, "index.html");
   auto there = sys::read_file(page, k_tarball_page_bytes_max);
@@ -92,7 +95,7 @@ Result<void> write_tarball_page(const std::string& directory, Findings& findings
                         "remove it, and the next tarball writes it"});
     return {};
   }
-  return sys::write_file(page, index::listing_page("Tarballs", std::move(entries), index::Parent::none));
+  return sys::write_file(page, index::listing_page("Tarballs", std::move(entries), index::Parent::none, files.dump()));
 }
 
 /// The archives of a run that the tarball can take, as they are, in a directory.
