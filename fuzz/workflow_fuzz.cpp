@@ -21,14 +21,13 @@ public:
     auto at = texts.lower_bound(path);
     return at != texts.end() && (at->first == path || at->first.starts_with(path + "/"));
   }
-  std::vector<std::string> names_in(const std::string& directory) override {
+  std::vector<std::string> files_in(const std::string& directory) override {
     std::vector<std::string> names;
     auto prefix = directory.empty() ? "" : directory + "/";
     for (const auto& [path, text] : texts) {
       if (!path.starts_with(prefix)) continue;
       auto name = path.substr(prefix.size());
-      name = name.substr(0, name.find('/'));
-      if (names.empty() || names.back() != name) names.push_back(name);
+      if (name.find('/') == name.npos) names.push_back(name);
     }
     return names;
   }

@@ -15,12 +15,15 @@ namespace {
 
 constexpr std::string_view k_state = "/pages.json";
 
-/// Whether the key exists. Returns nullopt if that is unknown: access is denied, or a web server answers a directory
-/// with something other than a page.
+/// Whether the error leaves open what is there: access is denied, or a web server answers a directory with something
+/// other than a page.
+bool is_unknown(const Error& error) { return store::is_denied(error) || error.is(codes::not_served); }
+
+/// Whether the key exists; nullopt if that is unknown.
 Result<std::optional<bool>> holds(ObjectReader& store, const std::string& key) {
   auto found = store.head(key);
   if (found) return std::optional(found->has_value());
-  if (!store::is_denied(found.error()) && !found.error().is(codes::not_served)) return fail(std::move(found).error());
+  if (!is_unknown(found.error())) return fail(std::move(found).error());
   return std::optional<bool>();
 }
 
@@ -37,7 +40,7 @@ Result<bool> answers(ObjectReader& store, const PublicUrl& public_url, const std
 Result<bool> is_overview(ObjectReader& store, const std::string& directory) {
   if (!directory.starts_with("channels/")) return false;
   auto state = store.get(directory + std::string(k_state), registry::k_record_bytes_max);
-  if (!state && store::is_denied(state.error())) return false;
+  if (!state && is_unknown(state.error())) return false;
   if (!state) return fail(std::move(state).error());
   return *state && parse_pages_state(**state).files > k_listed_files_max;
 }

@@ -13,7 +13,7 @@ namespace quarry::pages {
 struct Addresses {
   std::string index_url;  ///< "…/simple/"; empty if nothing answers under it
   std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
-  /// Used if index_url is empty: pages that together show what index_url or merged_url would show.
+  /// Used if index_url is empty: the directory's pages, and that of the base index if merged_url would be used.
   std::vector<std::string> find_links = {};
 
   /// The one index URL to give to an installer: the merged index if the store has one, else the plain index. Empty if
@@ -32,7 +32,7 @@ Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& publ
                                const std::vector<std::string>& projects = {});
 
 /// Returns the part of an install line (install_words.hpp) that says from where: "--index-url URL", or "--no-index
-/// --find-links URL --find-links URL". Pure.
+/// --find-links URL --find-links URL"; without any page "--no-index" alone, which finds nothing. Pure.
 std::string installer_words(const Addresses& addresses);
 
 } // namespace quarry::pages

@@ -24,7 +24,7 @@ struct PagesState {
   std::uint64_t files = 0;      ///< number of files in that view
   bool slash_keys = false;      ///< whether every HTML page has its copy (page_writer.hpp)
   RecentMoves recent;           ///< a move's number is its generation
-  /// What protects the channel by that generation, and the sentences about it that every page shows.
+  /// The policy by that generation, empty also if it could not be read, and the sentences about it on pages.
   registry::PolicyDigest policy = {};
   std::vector<std::string> openly = {};
 };

@@ -27,9 +27,9 @@ class ForeignPages {
 public:
   ForeignPages(store::ObjectReader& store, std::string directory) : store_(store), directory_(std::move(directory)) {}
 
-  /// Returns false (replace or remove it) if our pages were not here before and the page has not changed since we first
-  /// saw it: its packages were taken over or are ours. Returns true (leave it) if our pages were already here, or if
-  /// somebody wrote the page while we worked. One head in a directory, at the first such page.
+  /// For a page of which is_anothers_page() is true. Returns false (replace or remove it) if our pages were not here
+  /// before and it has not changed since we first saw it: its packages were taken over or are ours. Returns true (leave
+  /// it) if our pages were here, or somebody wrote it while we worked. One head in a directory, at the first call.
   Result<bool> is_left(const std::string& key, const std::string& etag);
   /// Finds out whether our pages are here already; is_left() would do it at the first page of another tool, perhaps
   /// after ours were written. One head, once.
@@ -45,7 +45,7 @@ private:
   store::ObjectReader& store_;
   std::string directory_;
   mutable std::mutex mutex_;
-  std::optional<bool> ours_before_; ///< whether our pages were here when the first page of another tool was seen
+  std::optional<bool> ours_before_;         ///< whether our pages were here at the first look; nullopt: not looked yet
   std::map<std::string, std::string> seen_; ///< ETag of the page when it was first seen, by key
   std::set<std::string> lost_, left_;
 };

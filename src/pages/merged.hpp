@@ -31,7 +31,7 @@ struct RunGroup {
 std::string group_index_directory(const RunGroup& group);
 
 struct MergeOptions {
-  /// True, or copies are missing: all pages are compared. Else not those that `pages.json` names, unless in `twice`.
+  /// Compares pages whose files changed since `pages.json`, and those in `twice`; if true, or copies are missing, all.
   bool thorough = false;
   /// Pages that are read at the same time. Those of up to 200 changed projects of each source are written one after the
   /// other, those of more at the same time, too.
@@ -40,38 +40,38 @@ struct MergeOptions {
 
 struct Merged {
   /// False: this is the base index, or belongs to no run (merge_run_of); or no merged index was written before, and
-  /// the store has no base index or there is nothing to merge with it: a directory without seals and untested history
-  /// that is not a distribution, or a run with sets in fewer than two directories. Nothing was written then.
+  /// the store has no base index or there is nothing to merge with it: a directory without seals and untested history,
+  /// or a run with sets in fewer than two directories. Nothing was written then.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes; ///< warnings: P050 for each project that both sources have, P053 for each that is left out
 };
 
 struct MergedAll {
-  std::vector<std::string> directories; ///< which have a merged index: channels, directories, runs, and those of groups
+  std::vector<std::string> directories; ///< "42-linux" for `42-linux/merged/`; of a group "42-linux/merged/g"
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes;
 };
 
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
 /// kept changing its pages, with R010 to R014 and R018 of the sets and the untested history here and in the base index,
-/// and with the errors of the store. Reads the source records (of a channel also the shards of projects that changed or
-/// that both have), the METADATA of a wheel of each project that changed (not if more than 200 of a source did), and
-/// its pages; writes those that differ, and `pages.json`, twice if a project changed.
+/// and with the errors of the store. Lists all below both directories and reads their records (of a channel the view,
+/// and shards of projects that changed or that both have), the METADATA of a wheel of each changed project (not if more
+/// than 200 of a source changed), and its pages; writes what differs, and `pages.json`, twice if a project changed.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
-/// The same for the run of a package directory ("42-linux" itself has none): one index of all areas and groups, below
-/// "42-linux/merged", as soon as two directories of it have sets. It does not show untested history. Projects of which
-/// two sets have a file of one name with different bytes are left out (P053).
+/// The same for the run of a package directory (it does nothing for "42-linux" itself): one index of all areas and
+/// groups, below "42-linux/merged", once two of its directories have sets and the store has a base index. It lacks
+/// untested history, and projects of which two sets have a file of one name with different bytes (P053).
 Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});
 /// The same for the groups of that run, if it has several: for each group with sets in two directories one index of its
 /// areas and of the directories without a group. Writes that of the directory's own group; those of the others if they
-/// do not exist yet, if the directory has no group, or if every page is compared. Costs one listing of each area, a
-/// head for each other group, and for each index that it updates what merge_run_of() costs.
+/// do not exist yet, if the directory has no group, or if `thorough`. The first failure ends the call. Costs one
+/// listing of each area, a head for each other group, and for each index that it updates what merge_run_of() costs.
 Result<MergedAll> merge_groups_of(store::ObjectStore& store, const std::string& directory,
                                   const MergeOptions& options = {});
-/// The same for a channel. Also fails with not_found (R015) if the channel does not exist, unless the store has neither
-/// a base index nor a merged index of that channel: then the channel is not read.
+/// The same for a channel. Also fails with R016 (invalid name) and not_found R015 (it does not exist), unless the store
+/// has neither a base index nor a merged index of that channel: then the channel is not read.
 Result<Merged> merge_channel(store::ObjectStore& store, const std::string& name, const MergeOptions& options = {});
 
 struct Shown {
@@ -83,13 +83,13 @@ struct Shown {
 Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string& name,
                                    const registry::ViewRecord& view);
 
-/// Brings the merged indexes of all channels and package directories up to date, after the base index has changed:
-/// `options.transfers` indexes at the same time. Each has one request in flight, except that the sets of a distribution
-/// are read eight at the same time. If one fails, or a set record is damaged, the others are still written, and the
-/// result is error P051 with the kind of the first failure. Reads every set record of the store to find the
-/// directories; those with untested history alone are not found. Fails at once if these or the channels cannot be
-/// listed, or a set record cannot be read though it is not damaged. An object below `channels/` whose name no channel
-/// can have counts as a failed index if the store has a base index.
+/// Brings the merged indexes of all channels, package directories, runs and groups up to date, after the base index has
+/// changed: `options.transfers` at the same time, each with one request in flight (for sets of a distribution eight).
+/// If one fails, or a set record is damaged or of a later version, the others are still written, and the result is
+/// error P051 with the kind of the first failure. Reads every set record of the store to find the directories; those
+/// with untested history alone are not found. Each index costs what merge_directory() does, but sets of the base index
+/// are read once. Fails at once if channels or sets cannot be listed, or another set record not be read. An object
+/// below `channels/` whose name no channel can have counts as a failed index if the store has a base index.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

@@ -184,8 +184,7 @@ Source group_source(ObjectReader& store, const RunGroup& of) {
     std::vector<registry::SealedSet> sets;
     for (const auto& [directory, keys] : seals) { // those of other groups may be damaged
       if (!serves_group(directory, of.group)) continue;
-      TRY(auto there, registry::sealed_sets_below(store, directory));
-      std::erase_if(there, [&](const auto& sealed) { return sealed.set.directory != directory; });
+      TRY(auto there, registry::sealed_sets_in(store, directory));
       std::move(there.begin(), there.end(), std::back_inserter(sets));
     }
     std::map<std::string, std::array<std::string, 2>> torn;

@@ -33,22 +33,22 @@ struct Source {
 std::string merged_directory(const Source& source);
 
 /// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
-/// history. The token is empty only for a directory without seals and history that is not a distribution. A token
-/// costs one read and two listings. The projects cost one read more, a listing of the history and a read per record of
-/// it, and two reads per set that a distribution shows. For another directory these are all sets there or deeper, and a
-/// listing of all below finds them.
+/// history. The token is empty only for a directory without seals and history. A token costs two listings, and a read
+/// if there is a seal. The projects cost a read, a listing of the history and a read per record of it; for a
+/// distribution also two reads per set that it shows, for another directory a listing of its seals and two reads per
+/// set.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. token() fails with not_found (R015) if the
 /// channel does not exist, after a listing; projects() does not look at the channel.
 Source channel_source(store::ObjectReader& store, const std::string& name);
-/// The sets sealed in all package directories of a run, "42-linux", without untested history. A project of which two
-/// sets have a file of one name with different bytes, such as the `rocm` of two families, is left out, with a warning
-/// P053. The token is empty for a run with fewer than two such directories, whose own merged index shows all. A token
-/// costs one listing of each area (run::package_areas()); the projects cost that again, and two reads per set.
+/// The sets sealed below the areas of a run, "42-linux", not untested history. A project of which two sets have a file
+/// of one name with different bytes, as `rocm` of two families, is left out, with warning P053. The token has the seals
+/// of package directories alone, and is empty for fewer than two: one has its own index. A token costs one listing of
+/// each area (run::package_areas()); the projects cost that again, and two reads per set.
 Source run_source(store::ObjectReader& store, const std::string& run);
-/// The same of one group of a run: the sets of its directories in all areas, and those of
-/// directories without a group. The token is empty if there are fewer than two such directories, or if the run has no
-/// other group: then another merged index shows the same.
+/// The same of one group: the sets of its directories in all areas, and of directories without a group. The token is
+/// empty for fewer than two of them, or without another group: another index shows the same then. The projects also
+/// cost a listing of the seals of each.
 Source group_source(store::ObjectReader& store, const RunGroup& group);
 /// All package directories of a run that have seals, each with the keys of its seals, a line for each. Costs one
 /// listing of each area.

@@ -17,7 +17,7 @@ namespace quarry::pages {
 /// of a project are those of its newest wheel with METADATA, by upload time. A project without one (the `rocm`
 /// sdist, which pins everything else) comes after all others. Ties are broken by name. The order inside a cycle is not
 /// specified. A metadata file that is missing, too long or invalid is ignored. Fails with the errors of the store.
-/// Costs one read per project with a wheel.
+/// Costs one read per project that has a wheel with METADATA, one after the other.
 Result<void> dependencies_first(store::ObjectReader& store, const std::vector<registry::FileRecord>& files,
                                 std::vector<index::Page>& pages);
 
@@ -33,8 +33,8 @@ struct Rendering {
 };
 
 /// Splits the work into batches. Up to k_in_order_max projects are one batch, dependencies first. More are split into
-/// batches of 64 projects, each written in parallel. A batch is in memory as a whole. No I/O until a batch is rendered;
-/// `store` must outlive the batches, which copy the rest.
+/// batches of 64 projects, each written in parallel, and one for the last pages. A batch is in memory as a whole. No
+/// I/O until a batch is rendered; `store` must outlive the batches, which copy the rest.
 std::vector<Batch> batches_of(store::ObjectReader& store, const std::vector<std::string>& projects,
                               const Rendering& rendering);
 

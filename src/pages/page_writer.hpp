@@ -91,7 +91,7 @@ Result<std::vector<std::string>> stale_pages(store::ObjectReader& store, const s
                                              const std::function<bool(const std::string& key)>& is_current);
 
 inline constexpr std::string_view k_state_name = "pages.json"; ///< says what the pages beside it show
-/// A page with half a million files has 250 MB. A larger page can be written, and the next comparison fails with R007.
+/// 512 MiB; a page with half a million files has 250 MB. One above it can be written, and its next reader gets R007.
 inline constexpr std::uint64_t k_page_bytes_max = 512u << 20;
 
 } // namespace quarry::pages

@@ -151,7 +151,7 @@ Result<std::uint64_t> projected_distribution(ObjectReader& store, const std::str
 Result<Projected> project_directory(ObjectStore& store, const std::string& directory) {
   std::vector<registry::SealedSet> sets;
   auto token = [&]() -> Result<std::string> {
-    TRY(sets, sealed_in(store, directory, sets));
+    TRY(sets, registry::sealed_sets_in(store, directory, sets));
     return token_of(store, directory, sets);
   };
   auto work = [&](const std::string&) { return work_of(store, directory, sets, /*is_repository=*/false); };

@@ -1,9 +1,9 @@
 #pragma once
 // Brings the index pages of package directories, channels and distributions up to date. Pages are derived from seals
 // and channels, and written after them: project pages first, then the roots that link to them. A reader may see a stale
-// page, never a torn one and never one that names a missing file. docs/concurrency.md explains how concurrent writers
-// are kept apart and what happens after a crash. Files of untested history are shown as they were recorded, without a
-// look whether they are still there.
+// page, never a torn one and never one that names a missing file. The one exception are files of untested history: they
+// are shown as they were recorded, without a look whether they are still there. docs/concurrency.md explains how
+// concurrent writers are kept apart and what happens after a crash.
 //
 // The functions may be called from several threads and processes at the same time. In a store without conditional
 // writes only one writer is safe (ObjectStore::conditional_writes).
@@ -25,21 +25,21 @@ struct Projected {
   /// Objects in the last round of the writer, copies and the state object included.
   std::uint64_t pages_written = 0, pages_removed = 0;
   std::vector<std::string> foreign = {}; ///< keys of pages that another tool writes, and that were left to it; sorted
-  std::uint64_t generation = 0;          ///< of a channel or a distribution: what its pages show now
+  std::uint64_t generation = 0;          ///< of a channel or a distribution: what its pages show now; else 0
 };
 
 /// One warning P113 for the pages that were left to another tool; none without such pages. Pure.
 Findings foreign_notes(const Projected& projected);
 
 /// Writes the pages of a package directory ("42-linux/python/g"). They show the union of the sets sealed there, and its
-/// untested history (registry/history.hpp). If the last set has left, they are made empty. Without a set, a history and
-/// a page of ours nothing is written. The find-links page is left out if settings.json says that another tool writes
-/// it. Fails with precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds,
-/// already_exists (R018) if two sets disagree about a file, R010 to R014 of a set at or below the directory or of its
-/// history, P115 or B002 to B004 of settings.json, and the errors of the store. Lists everything below the directory
-/// several times; reads these sets, every page of the directory, and the METADATA of one wheel per project;
-/// writes pages whose bytes differ, one after the other. Does not look whether the directory is a distribution: its
-/// pages come from project_distribution().
+/// untested history (registry/history.hpp). If the last set has left, they are made empty. If there is neither a set
+/// nor a history nor a page of ours, nothing is written. The find-links page is neither written nor removed if
+/// settings.json says that another tool writes it. Fails with precondition_failed (P010) if other writers kept changing
+/// the pages for k_rebase_max rounds, already_exists (R018) if two sets disagree about a file, R010 to R014 of a set
+/// there or of its history, P115, R007 or B002 to B004 of settings.json, and the errors of the store. Each round lists
+/// the seals, the history and the pages; reads the sets, every page, and the METADATA of one wheel per project, one
+/// after the other; and writes pages whose bytes differ, in order. Does not look whether the directory is a
+/// distribution: its pages come from project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer

@@ -26,9 +26,9 @@ struct RecentMoves {
   /// last such move. It may hold more projects: comparing them is needless, and harmless.
   std::map<std::string, std::uint64_t> twice;
 
-  /// Returns the state after `move`: since the last state `projects` changed, and `more_than_once` are those of them
-  /// that several moves changed. All get the number `move`. Entries that are k_recent_moves or more moves old are
-  /// dropped. Pure.
+  /// Returns the state after `move`. `projects` changed since the last state: they enter `moved`; those that were in it
+  /// already, or that several moves changed (`more_than_once`), enter `twice`. All get the number `move`. Then entries
+  /// that are k_recent_moves or more moves old are dropped. Pure.
   RecentMoves after(std::uint64_t move, const std::set<std::string>& projects,
                     const std::set<std::string>& more_than_once) const;
 };

@@ -24,8 +24,8 @@ struct StoreSettings {
 /// invalid_argument P115 for a value that this program does not know. One read.
 Result<StoreSettings> read_settings(store::ObjectReader& store);
 /// Replaces the settings, also damaged ones and what a later version has added; returns false if the store has exactly
-/// these, or none and these are the defaults. Fails with R007 if there are more than 64 KiB, and as put(): R003 if
-/// another writer was faster, R002 if there were none before. A read and a write.
+/// these, or none and these are the defaults. Fails with R007 if the object there has more than 64 KiB, and as put():
+/// if another writer was faster, with R003, or R002 if it wrote the first settings. A read and a write.
 Result<bool> write_settings(store::ObjectStore& store, const StoreSettings& settings);
 
 /// "ours" or "other".

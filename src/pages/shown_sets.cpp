@@ -7,17 +7,10 @@ namespace quarry::pages {
 using registry::SealedSet;
 using store::ObjectReader;
 
-Result<std::vector<SealedSet>> sealed_in(ObjectReader& store, const std::string& directory,
-                                         const std::vector<SealedSet>& known) {
-  TRY(auto sets, registry::sealed_sets_below(store, directory, known));
-  std::erase_if(sets, [&](const SealedSet& sealed) { return sealed.set.directory != directory; });
-  return sets;
-}
-
 Result<std::vector<SealedSet>> shown_in(ObjectReader& store, const std::string& directory) {
   TRY(auto distribution, registry::read_distribution(store, directory));
   if (distribution) return registry::sealed_of(store, distribution->record.shown);
-  return sealed_in(store, directory);
+  return registry::sealed_sets_in(store, directory);
 }
 
 Result<std::string> token_of(ObjectReader& store, const std::string& directory, const std::vector<SealedSet>& sets) {
@@ -29,9 +22,9 @@ Result<std::string> token_of(ObjectReader& store, const std::string& directory, 
 
 namespace {
 Result<std::string> seal_names(ObjectReader& store, const std::string& directory) {
-  TRY(auto seals, store.list(directory + "/seals/"));
+  TRY(auto seals, store.keys(directory + "/seals/"));
   std::string names;
-  for (const auto& seal : seals) names += seal.key + "\n";
+  for (const auto& seal : seals) names += seal + "\n";
   return names;
 }
 } // namespace
@@ -43,13 +36,14 @@ Result<std::string> token_of_distribution(ObjectReader& store, const registry::D
   return registry::to_json(record) + seals + history;
 }
 
-// Seals and records of the history are named by their content: the list of their keys identifies what is shown.
+// Seals and records of the history are named by their content: the list of their keys identifies what is shown. Without
+// a seal nothing of a pointer is shown, so it need not be read: most stores have no base index.
 Result<std::string> token_of_shown(ObjectReader& store, const std::string& directory) {
-  TRY(auto distribution, registry::read_distribution(store, directory));
-  if (distribution) return token_of_distribution(store, distribution->record);
   TRY(auto seals, seal_names(store, directory));
   TRY(auto history, registry::history_token(store, directory));
-  return seals + history;
+  if (seals.empty()) return history;
+  TRY(auto distribution, registry::read_distribution(store, directory));
+  return (distribution ? registry::to_json(distribution->record) : std::string()) + seals + history;
 }
 
 } // namespace quarry::pages

@@ -8,12 +8,8 @@
 
 namespace quarry::pages {
 
-/// The sets that are sealed in the directory itself, not further down. Costs and errors of
-/// registry::sealed_sets_below().
-Result<std::vector<registry::SealedSet>> sealed_in(store::ObjectReader& store, const std::string& directory,
-                                                   const std::vector<registry::SealedSet>& known = {});
-/// The sets that the pointer of a distribution names, as registry::sealed_of(); for another directory sealed_in(). One
-/// read more.
+/// The sets that the pointer of a distribution names, as registry::sealed_of(); for another directory
+/// registry::sealed_sets_in(). One read more, and a listing for `quarry.distribution/1`.
 Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, const std::string& directory);
 /// Changes with the sets and with the untested history. One listing.
 Result<std::string> token_of(store::ObjectReader& store, const std::string& directory,
@@ -21,7 +17,8 @@ Result<std::string> token_of(store::ObjectReader& store, const std::string& dire
 /// The same for a distribution, whose pointer was just read: changes with the pointer, the seals and the history. Two
 /// listings.
 Result<std::string> token_of_distribution(store::ObjectReader& store, const registry::DistributionRecord& record);
-/// The same for shown_in(), without reading a set: a read and two listings, three for `quarry.distribution/1`.
+/// The same for shown_in(), without reading a set: two listings; if there is a seal a read, too, and for
+/// `quarry.distribution/1` another listing.
 Result<std::string> token_of_shown(store::ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::pages

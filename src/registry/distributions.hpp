@@ -78,31 +78,31 @@ Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const
 Result<Distribution> require_distribution(ObjectReader& store, const std::string& directory);
 /// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
 /// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
-/// Succeeds if a pointer exists already. Fails with R004 if the write may have happened, with corrupt R010 if the
-/// pointer is missing and records of moves exist, and with R031 if it is missing and the store ignores conditional
-/// writes. Costs a head; a listing and a write if there is no pointer.
+/// Succeeds if a pointer exists, which is not read. Fails with R004 if the write may have happened, with corrupt R010
+/// if the pointer is missing and records of moves exist, and with R031 if it is missing and the store ignores
+/// conditional writes. A head; without a pointer also conditional_writes(), a listing and a write.
 Result<void> claim_distribution(ObjectStore& store, const std::string& directory);
 /// Replaces what is shown, as one compare-and-swap: the record of the move first, then the pointer if-match. Returns
-/// the new pointer; the pages are the caller's task. precondition_failed R003 if somebody else moved it: start over.
-/// outcome_unknown R004 if the write may still arrive. After a failed condition or a lost reply it looks and decides as
-/// registry::swap_channel() does, with the same limits. Fails with R031 if the store ignores conditional writes: two
-/// jobs could lose each other's sets. If it is killed or fails between the two writes, a record stays that no pointer
-/// names. Two writes, and one more for the first move after a pointer of `quarry.distribution/1`, whose state is then
-/// recorded as generation 1.
+/// the new pointer; the pages are the caller's task. `next` is not checked: nobody can read a pointer whose blocked
+/// files are out of order. precondition_failed R003 if somebody else moved it: start over. outcome_unknown R004 if the
+/// write may still arrive. After a failed condition or a lost reply it looks and decides as registry::swap_channel()
+/// does, with the same limits. Fails with R031 if the store ignores conditional writes: jobs could lose each other's
+/// sets. If it is killed or fails between the two writes, a record stays that no pointer names. Two writes, and one
+/// more for the first move after a pointer of `quarry.distribution/1`, whose state is then recorded as generation 1.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
                                              const DistributionMove& move);
-/// Returns the recorded moves, newest first, `at_most` of them; none for generation 0 and for a pointer of
-/// `quarry.distribution/1`. corrupt R017 if one does not fit the one after it; R010 to R012 of a record. One read for
-/// each. Whether the last one is the first move is not checked.
+/// Returns the recorded moves, newest first, `at_most` of them; none for generation 0 and for a
+/// `quarry.distribution/1`. corrupt R017 if the generation or directory of one does not fit; R010 to R012 of a record.
+/// One read for each. What they show is not compared, nor whether the last one is the first move.
 Result<std::vector<DistributionView>> distribution_moves(ObjectReader& store, const DistributionRecord& record,
                                                          std::size_t at_most);
-/// Returns these sets with their seals, eight at the same time. A set whose record or seal is missing is left out: it
-/// was withdrawn by hand, or is not sealed yet. corrupt R011, R012, R014; R005 for a record without a directory. Two
-/// reads for each, three if the seal is missing.
+/// Returns these sets with their seals, eight at the same time. A set whose record or seal is missing is left out:
+/// retention or a person took it away, or it is not sealed yet. corrupt R011, R012, R014; R005 for a record without a
+/// directory. Two reads for each, three if the seal is missing.
 Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown);
-/// What a directory holds for installers: the sets that a distribution shows, as sealed_of(), else as resolve_run().
-/// not_found R013 if there are none; R018 if two of them disagree about a file; R005 for an invalid directory.
-/// `source` begins with "run:" in both cases.
+/// The sets that a distribution shows, as sealed_of(); for another directory as resolve_run(), so those below it, too.
+/// Lacks the untested history, which pages show. not_found R013 if there are none; R018 if two of them disagree about a
+/// file; R005 for an invalid directory. `source` begins with "run:" in both cases.
 Result<Resolved> resolve_directory(ObjectReader& store, const std::string& directory);
 /// Fails with held R022 if the distribution blocks a file of these sets. `address` is what `channel unblock` calls the
 /// distribution. Pure.

@@ -44,8 +44,7 @@ void set_empty_extras(ViewRecord& view, std::vector<EmptyExtra> extras) {
   for (const auto& one : extras)
     kept[k_empty_extras].push_back(
         {{"project", one.project}, {"version", one.version}, {"extra", one.extra}, {"lacks", one.lacks}});
-  view.unknown.clear();
-  if (kept.empty()) return;
+  if (kept.empty()) return view.unknown.clear();
   if (auto bytes = json::canonical(kept)) view.unknown = std::move(*bytes);
 }
 

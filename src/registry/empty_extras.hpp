@@ -20,7 +20,7 @@ std::string name_of(const EmptyExtra& empty);
 
 /// Sorted. Entries that are not such objects, or lack a project or an extra, are left out.
 std::vector<EmptyExtra> empty_extras_of(const ViewRecord& view);
-/// Replaces the list; an empty one leaves no field.
+/// Replaces the list: sorted, each once; an empty one leaves no field. Text that is not UTF-8 changes nothing.
 void set_empty_extras(ViewRecord& view, std::vector<EmptyExtra> extras);
 
 } // namespace quarry::registry

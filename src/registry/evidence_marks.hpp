@@ -12,7 +12,7 @@
 
 namespace quarry::registry {
 
-constexpr unsigned k_evidence_requests = 16; ///< at once: a verdict waits for nothing else
+constexpr unsigned k_evidence_requests = 16; ///< in flight; more than elsewhere, as a verdict only waits for these
 
 /// "evidence/attempts/{set}/", where the attempts to test a set and the marks of its evidence are.
 std::string about_directory(const SetDigest& set);
@@ -24,7 +24,7 @@ struct About {
 };
 Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets);
 
-/// Whether every record of the store that names a set has its marks. One request.
+/// Whether `marked.json` says that all evidence has its marks. It may lack them if an earlier program wrote it since.
 Result<bool> all_evidence_is_marked(ObjectReader& store);
 
 /// What is recorded about sets: results, and attempts to get them.
@@ -54,8 +54,8 @@ Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, c
 /// listing of all evidence if nothing says yet that all is marked.
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
 /// Writes the marks that are missing. If the store has evidence, it then says that all is marked. Returns how many
-/// records lacked a mark. Junk gets no mark. A listing of all evidence and of all marks, and a read for each record,
-/// sixteen at the same time.
+/// records lacked a mark. Junk gets no mark. A listing of all evidence and of all marks; a read for each record and a
+/// write for each missing mark, sixteen at the same time.
 Result<std::uint64_t> mark_all_evidence(ObjectStore& store);
 
 } // namespace quarry::registry

@@ -33,7 +33,7 @@ concept KeepsUnknown = requires(R& record) { record.unknown; };
 /// test output may hold any bytes.
 class Writer {
 public:
-  void keep(const std::string& unknown); ///< adds fields that a Reader did not know
+  void keep(const std::string& unknown); ///< adds the fields of a JSON object; any other text is ignored
   void text(const char* key, std::string_view value, Need need = Need::required);
   void number(const char* key, std::uint64_t value, Need need = Need::required); ///< optional: 0 is left out
   void real(const char* key, double value);

@@ -34,8 +34,8 @@ struct HistoryFile {
 struct HistoryRecord {
   std::string directory;
   std::vector<HistoryFile> files; ///< sorted by filename, each name once, at least one
-  Timestamp time;
-  std::string who, why, tool; ///< may be empty
+  Timestamp time;                 ///< when the files were taken over
+  std::string who, why, tool;     ///< may be empty
   std::string unknown = {};
 };
 using HistoryDigest = DigestOf<HistoryRecord>;

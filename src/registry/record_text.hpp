@@ -12,15 +12,15 @@ namespace quarry::registry {
 /// projects on no platform.
 Result<ReleaseRecord> parse_release(NamedText named);
 
-/// Whether it has only a-z, 0-9 and '-', so that it may be part of a page's key; also "a--b", not normalised. Pure.
+/// Whether it is a normalised project name: a-z, 0-9 and single '-' inside it. So it may be part of a page's key. Pure.
 bool is_project(const std::string& text);
 
 /// Only whether it is a JSON object of this schema.
 Result<VerdictRecord> parse_verdict_record(NamedText named);
 
-/// B002 to B004; corrupt R011, R012.
+/// B002 to B004; corrupt R012. Whether the bytes give the record's name is not checked.
 Result<DistributionView> parse_distribution_view(NamedText named);
-/// The same. A pointer of `quarry.distribution/1` is read as generation 1 without a recorded move.
+/// The same, and R011. A pointer of `quarry.distribution/1` is read as generation 1 without a recorded move.
 Result<DistributionRecord> parse_distribution(NamedText named);
 
 } // namespace quarry::registry

@@ -54,7 +54,7 @@ struct SetRecord { ///< sets/{digest}.json: the files published together
   Origin origin;
   std::vector<FileRecord> files; ///< sorted by filename
   std::string directory = {};    ///< its seals are in {directory}/seals/; empty: the set cannot be sealed
-  SetDigest subset_of = {};      ///< the sealed set that these files were chosen from; empty: they were not
+  SetDigest subset_of = {};      ///< the sealed set whose files these are: chosen, or copied by --pin; else empty
   std::string unknown = {};
 };
 /// …/seals/{set digest}.json, written if-absent after the files of the set and the set record: it makes the set count.
@@ -74,7 +74,7 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
   std::vector<FileRecord> files; ///< sorted by filename
   std::string unknown = {};
 };
-/// A file that a rollback took out of a channel: it does not come back under any set.
+/// A file that a rollback or a yank took out of a channel or a distribution: it does not come back under any set.
 struct BlockedFile {
   Sha256 sha256;
   std::string filename, reason; ///< reason: may be empty
@@ -133,10 +133,10 @@ struct LedgerRecord {    ///< ledger/{digest}.json: one move; it counts only if 
   std::string unknown = {};
 };
 
-struct Cell { ///< one point of the support matrix; an empty field means "any", but for `backend`
+struct Cell { ///< one point of the support matrix; in a waiver an empty field means "any", `backend` included
   Platform platform;
-  std::string family, python, framework;
-  std::string backend = {}; ///< "cpu": no GPU is involved; empty: the GPU of the family
+  std::string family, python, framework; ///< of evidence: without `framework` the SDK itself was tested
+  std::string backend = {};              ///< "cpu": no GPU is involved; empty, but in a waiver: the GPU of the family
   auto operator<=>(const Cell&) const = default;
 };
 struct TestRow {
@@ -148,13 +148,13 @@ struct TestRow {
 struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested where, with which result
   std::vector<FileRecord> subjects; ///< filename, project, version, size and sha256 only; sorted by sha256
   Cell cell;
-  std::string suite, suite_digest; ///< the digest of the suite's definition; empty: it has none
+  std::string suite, suite_digest; ///< digest: of the command's words; of `rocm-sdk`: that of the `rocm` file; or empty
   Outcome result;                  ///< passed, failed, error or timed_out
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;
   Timestamp started, ended;
-  std::string log;             ///< the URL of the run's log, or empty
+  std::string log;             ///< key of the log in the store, `evidence/logs/{sha256}.txt`; or empty
   SetDigest set;               ///< that was tested; empty: several, or none that holds all subjects
   std::vector<SetDigest> sets; ///< that were tested together, such as ROCm and a framework; empty: one or none
   bool sealed = false;         ///< whether the tested files were of sealed sets; a gate ignores evidence that is not
@@ -182,9 +182,9 @@ std::string to_json(const EvidenceRecord&);
 std::string to_json(const WaiverRecord&);
 std::string to_json(const PolicyRecord&);
 std::string to_json(const VerdictRecord&);
-// Parses and checks a record: file names, projects, keys and directories must be valid; not checked are the names of
-// channels and of blocked files. The files of sets and shards and the blocked files must be in order, each once; the
-// subjects of evidence need not be. Fails with B002 to B004 or corrupt (R012); seals and channels also with R011.
+// Parses and checks a record: file names, projects, keys and directories must be valid, a shard's files its project's;
+// not checked are names of channels and blocked files. The files of sets and shards and the blocked files must be in
+// order, each once; the subjects of evidence need not be. B002 to B004 or corrupt (R012); seals and channels also R011.
 Result<SetRecord> parse_set(NamedText named);
 Result<SealRecord> parse_seal(NamedText named);
 Result<ViewRecord> parse_view(NamedText named);
@@ -196,7 +196,7 @@ Result<WaiverRecord> parse_waiver(NamedText named);
 /// Only whether it is a JSON object of this schema: the gate reads the fields.
 Result<PolicyRecord> parse_policy_record(NamedText named);
 
-/// The name of a record: the sha256 of its canonical bytes.
+/// The sha256 of a record's bytes: its name, unless it is a seal, a channel or a distribution.
 template <class Record> DigestOf<Record> digest_of(const Record& record) {
   return DigestOf<Record>(sha256(to_json(record)));
 }

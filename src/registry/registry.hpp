@@ -87,10 +87,10 @@ template <class R> struct Stored {
   DigestOf<R> digest;
   R record;
 };
-/// Returns all records, sorted by digest. Objects whose names are not digests are ignored. Any other object that does
-/// not match its name, or is not a valid record, is left out and reported as warning R021 in `skipped`, so that one
-/// junk object does not block every channel. A record that is removed meanwhile is left out silently. Costs one listing
-/// and one read per record, sixteen at the same time.
+/// Returns all records, sorted by digest; of waivers also those that were revoked (revocations.hpp) or have expired.
+/// Objects whose names are not digests are ignored. Any other object that does not match its name, or is not a valid
+/// record, is left out and reported as warning R021 in `skipped`, so that one junk object does not block every channel.
+/// A record that is removed meanwhile is left out silently. One listing, and a read for each, sixteen at the same time.
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectReader& store, Findings& skipped);
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectReader& store, Findings& skipped);
 
@@ -102,8 +102,8 @@ read_evidence(ObjectReader& store, const std::vector<EvidenceDigest>& digests, F
 Result<std::vector<EvidenceDigest>> evidence_digests(ObjectReader& store);
 /// The keys of all waivers and revocations, whatever the objects hold. Two listings.
 Result<std::vector<std::string>> waiver_keys(ObjectReader& store);
-/// Whether load_…() says that the bytes stored are not the record of that name: R011, R012, R007, B002 to B004. Any
-/// other error, such as a proxy's page instead of the record (K020), may hide a valid record. Pure.
+/// Whether load_…() says that the bytes stored are not a record that it reads: R011, R012, R007, B002 to B004. So is
+/// one of a later version. Others, such as a proxy's page instead of the record (K020), may hide a valid one. Pure.
 bool is_junk(const Error& error);
 
 // Seals.
@@ -114,7 +114,7 @@ bool is_junk(const Error& error);
 /// has no directory. After R004 and any error of the store the set may be sealed. Four requests; three if the set is
 /// sealed already.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time);
-/// The same for a set whose record the caller has just written: it is not read. One request less.
+/// The same for a set whose record is at hand: it is not read, nor compared with `set`. One request less.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const SetRecord& record, const Timestamp& time);
 
 struct SealedSet {
@@ -136,9 +136,12 @@ Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::v
 /// "42-linux" does not match "42-linux-x/python". A seal that is removed after the listing, as retention does, is left
 /// out. Fails with R010, R011, R012, with R005 for a set that names no directory, and with R014, also for a seal in
 /// another place than its set names. Costs one listing of everything below, then two reads per set, one by one.
-/// A set of `known` is taken as it is if its seal is still there: both are immutable.
+/// A set of `known` is taken as it is, without a read, if its seal is still there: both are immutable.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory,
                                                  const std::vector<SealedSet>& known = {});
+/// The same for the sets that are sealed in the directory itself. Costs one listing of its seals alone.
+Result<std::vector<SealedSet>> sealed_sets_in(ObjectReader& store, const std::string& directory,
+                                              const std::vector<SealedSet>& known = {});
 
 /// What a locator refers to.
 struct Resolved {
@@ -151,9 +154,9 @@ struct Resolved {
 };
 /// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
-/// `prefix` is that of a run's outputs ("42-linux", run::Layout). Costs and errors of sealed_sets_below(); also
-/// not_found (R013) if no set below it is sealed, R018, and R005 for an invalid prefix. A part of a set that is there,
-/// too, is left out: a yank or a promotion of what is ready made it, not the run.
+/// `prefix` is that of a run, without the slash of run::Layout::prefix(): "42-linux". Costs and errors of
+/// sealed_sets_below(); also not_found (R013) if no set below it is sealed, R018, and R005 for an invalid prefix. A
+/// part of a set that is there, too, is left out: a yank or a promotion of what is ready made it, not the run.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
@@ -187,7 +190,7 @@ Result<View> make_view(const std::vector<SealedSet>& sets);
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
-/// Writes the shards that `view` has, then the view record. A record that exists costs one read.
+/// Writes the shards of `view`, eight at the same time, then the view record. A record that exists costs one read.
 Result<void> put_view(ObjectStore& store, const View& view);
 /// Reads a view and all its shards, eight at the same time.
 Result<View> load_whole_view(ObjectReader& store, const ViewDigest& digest);
@@ -245,8 +248,8 @@ Result<std::vector<std::string>> list_channels(ObjectReader& store);
 
 constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);
 /// Returns the moves of a channel, newest first: all, or so many. Checks that each entry fits the one after it: hash,
-/// channel, generation and view, and that a whole chain ends in generation 1; corrupt (R017). Also fails with R010,
-/// R011 and R012 of an entry. Costs one read per move; all entries are in memory.
+/// channel, generation and view, and that a whole chain ends in generation 1, within a million moves; corrupt (R017).
+/// Also fails with R010, R011 and R012 of an entry. Costs one read per move; all entries are in memory.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel,
                                                        std::size_t newest = k_whole_chain);
 /// Fails with not_found O047 if `channel prune` has given up what the channel showed at that generation: with the time
@@ -254,8 +257,8 @@ Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, cons
 Result<void> refuse_pruned(const ChannelRecord& channel, const std::vector<Stored<LedgerRecord>>& moves,
                            std::uint64_t generation);
 /// Whether what a move made the channel show is kept for `rollback --to`. The channel's current and previous view are
-/// kept in any case, and so is what it showed when it was protected, because a view from before counts as let in by it
-/// (promote/plan_rollback.cpp). Pure.
+/// kept in any case. So is what it showed when it was protected: a rollback to an older view may bring back only these
+/// files (promote/plan_rollback.cpp). Pure.
 bool keeps_view_of(const ChannelRecord& channel, const LedgerRecord& move);
 
 } // namespace quarry::registry

@@ -5,6 +5,8 @@
 #include "registry/evidence_marks.hpp"
 #include "registry/history.hpp"
 #include "registry/locks.hpp"
+#include "registry/requirements.hpp"
+#include "registry/retired.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
 #include <gmock/gmock.h>
@@ -444,6 +446,37 @@ TEST_F(Registry, ASealThatRetentionRemovesMeanwhileIsLeftOut) {
   EXPECT_EQ(found->front().digest, stays.digest);
   overwrite("1-linux/other/seals/" + goes.digest.hex() + ".json", "a seal in another place");
   EXPECT_EQ(sealed_sets_below(*store_, "1-linux").error().code, "R014");
+  auto in = sealed_sets_in(*store_, "1-linux/python/g");
+  ASSERT_TRUE(in) << render(in.error());
+  ASSERT_EQ(in->size(), 1u) << "what lies elsewhere is not looked at";
+  EXPECT_TRUE(sealed_sets_in(*store_, "1-linux/python")->empty()) << "the sets below are not its own";
+}
+
+TEST_F(Registry, WhatIsNotARecordOfRetentionIsPassedOver) {
+  auto set = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  RetiredRecord record;
+  record.set = set.digest, record.directory = "1-linux/python/g", record.state = Retirement::tombstoned;
+  record.plan = PlanDigest(sha256("a plan")), record.since = record.until = k_time;
+  ASSERT_TRUE(store_->put(retired_key(record.directory, record.set), content::Rope::literal(to_json(record)), {}));
+  for (const char* junk : {"note.txt", "backup.json", "old/x.json"})
+    overwrite("1-linux/python/g/retired/" + std::string(junk), "{");
+  auto leaving = leaving_from(*store_, "1-linux/python/g");
+  ASSERT_TRUE(leaving) << render(leaving.error());
+  ASSERT_EQ(leaving->size(), 1u);
+  EXPECT_EQ(leaving->front().set, set.digest);
+  auto other = sealed_sample(*store_, "1-linux/python/g", {{"b-1.0.tar.gz", "b", "1.0"}});
+  overwrite(retired_key("1-linux/python/g", other.digest), to_json(record));
+  EXPECT_EQ(leaving_from(*store_, "1-linux/python/g").error().code, "R012");
+}
+
+TEST(SdistRequirements, ASecondRecordReplacesTheFirst) {
+  FileRecord file;
+  record_requirements(file, {{"a"}, {"x"}});
+  record_requirements(file, {{"b"}, {}});
+  auto found = recorded_requirements(file);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->requires_dist, std::vector<std::string>{"b"});
+  EXPECT_TRUE(found->extras.empty());
 }
 
 TEST_F(Registry, AnAlteredLockIsAnError) {

@@ -42,6 +42,7 @@ void record_requirements(FileRecord& file, const SdistRequirements& requirements
   Json object = Json::object();
   if (auto kept = json::parse({file.unknown.empty() ? "{}" : file.unknown, "kept fields"}); kept && kept->is_object())
     object = std::move(*kept);
+  object.erase(k_extras);
   object[k_requires] = requirements.requires_dist;
   if (!requirements.extras.empty()) object[k_extras] = requirements.extras;
   if (auto bytes = json::canonical(object)) file.unknown = std::move(*bytes);

@@ -20,7 +20,7 @@ struct SdistRequirements {
 /// metadata is of a version before 2.2 and has none.
 std::optional<SdistRequirements> requirements_of_sdist(const dist::Metadata& metadata);
 
-/// Adds them to the record of a source distribution.
+/// Replaces those of the record of a source distribution. Text that is not UTF-8 changes nothing.
 void record_requirements(FileRecord& file, const SdistRequirements& requirements);
 
 /// Those of the record; nullopt for a wheel, and for a record that was written before they were recorded. A value that

@@ -66,12 +66,17 @@ Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expe
 }
 
 Result<std::vector<RetiredRecord>> leaving_from(ObjectReader& store, const std::string& directory) {
-  TRY(auto objects, store.list(directory + std::string(k_retired)));
-  std::vector<std::optional<RetiredRecord>> read(objects.size());
-  TRY_DO(parallel_for(objects.size(), k_requests, [&](std::size_t i) -> Result<void> {
-    TRY(auto bytes, store.get(objects[i].key, k_record_bytes_max));
-    if (!bytes) return {};
-    TRY(read[i], read_document<RetiredRecord>(*bytes, Place{objects[i].key}, k_retired_schema));
+  auto below = directory + std::string(k_retired);
+  TRY(auto keys, store.keys(below));
+  std::vector<SetDigest> sets; // what else lies there is not a record
+  for (const auto& key : keys)
+    if (key.ends_with(k_json))
+      if (auto set = SetDigest::parse(key.substr(below.size(), key.size() - below.size() - k_json.size())))
+        sets.push_back(*set);
+  std::vector<std::optional<RetiredRecord>> read(sets.size());
+  TRY_DO(parallel_for(sets.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    TRY(auto retired, read_retired(store, directory, sets[i]));
+    if (retired) read[i] = std::move(retired->record);
     return {};
   }));
   std::vector<RetiredRecord> leaving;

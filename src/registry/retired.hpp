@@ -39,13 +39,13 @@ std::string to_json(const RetiredRecord& record);
 Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::string& directory, const SetDigest& set);
 /// Replaces `expected` by `next`; nullopt: there must be none yet. After any failure the record is read; if it is
 /// `next`, that is success, because the write arrived or another run did the very same. Otherwise it fails with
-/// precondition_failed R003 if another writer was faster, and with R004 if the write may still arrive. If the record
-/// cannot be read, the error of that read is returned, and the outcome is unknown. The caller has checked that the
-/// store does not ignore conditional writes. One write, and a read after a failure.
+/// precondition_failed R003 if another writer was faster, R004 if the write may still arrive, or the error of put(). If
+/// the record cannot be read, the error of that read is returned, and the outcome is unknown. The caller has checked
+/// that the store does not ignore conditional writes. One write, and a read after a failure.
 Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expected, const RetiredRecord& next);
 /// What is about to leave a directory: tombstoned or being purged, in the order of the keys. One invalid record fails
-/// the call: B002 to B004, R012. One that is removed meanwhile is left out. One listing, and a read for each record
-/// there, eight at the same time.
+/// the call: B002 to B004, R012. What is not called like a record is passed over, and one that is removed meanwhile is
+/// left out. One listing, and a read for each record there, eight at the same time.
 Result<std::vector<RetiredRecord>> leaving_from(ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::registry

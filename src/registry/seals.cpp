@@ -8,6 +8,7 @@
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -139,38 +140,46 @@ Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::v
 }
 
 namespace {
-const SealedSet* known_as(const std::vector<SealedSet>& known, const std::string& seal) {
-  auto same = [&](const SealedSet& one) { return seal_key(one.set.directory, one.digest) == seal; };
-  auto found = std::find_if(known.begin(), known.end(), same);
-  return found == known.end() ? nullptr : &*found;
-}
-} // namespace
-
-Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory,
-                                                 const std::vector<SealedSet>& known) {
-  TRY(auto objects, store.list(directory + "/"));
+/// The sets whose seals have these keys, oldest first; keys of other objects are passed over.
+Result<std::vector<SealedSet>> sealed_by(ObjectReader& store, const std::vector<std::string>& keys,
+                                         const std::vector<SealedSet>& known) {
+  std::map<std::string, const SealedSet*> at;
+  for (const auto& one : known) at[seal_key(one.set.directory, one.digest)] = &one;
   std::vector<SealedSet> found;
-  for (const auto& object : objects) {
-    auto digest = sealed_digest(object.key);
+  for (const auto& key : keys) {
+    auto digest = sealed_digest(key);
     if (!digest) continue;
-    if (const auto* one = known_as(known, object.key)) {
-      found.push_back(*one);
+    if (auto one = at.find(key); one != at.end()) {
+      found.push_back(*one->second);
       continue;
     }
     auto set = load_sealed(store, *digest);
     if (!set && set.error().is(codes::not_sealed)) {
       TRY(auto record, load_set(store, *digest));
-      if (seal_key(record.directory, *digest) == object.key) continue; // retention removed it since the listing
-      return wrong_seal(object.key, "seals a set that says it is somewhere else");
+      if (seal_key(record.directory, *digest) == key) continue; // retention removed it since the listing
+      return wrong_seal(key, "seals a set that says it is somewhere else");
     }
-    if (!set) return fail(std::move(set).error().with_context("sealed by " + object.key));
-    if (seal_key(set->set.directory, *digest) != object.key)
-      return wrong_seal(object.key, "seals a set that says it is somewhere else");
+    if (!set) return fail(std::move(set).error().with_context("sealed by " + key));
+    if (seal_key(set->set.directory, *digest) != key)
+      return wrong_seal(key, "seals a set that says it is somewhere else");
     found.push_back(std::move(*set));
   }
   auto order = [](const SealedSet& s) { return std::tie(s.seal.time, s.digest); };
   std::sort(found.begin(), found.end(), [&](const SealedSet& a, const SealedSet& b) { return order(a) < order(b); });
   return found;
+}
+} // namespace
+
+Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory,
+                                                 const std::vector<SealedSet>& known) {
+  TRY(auto keys, store.keys(directory + "/"));
+  return sealed_by(store, keys, known);
+}
+
+Result<std::vector<SealedSet>> sealed_sets_in(ObjectReader& store, const std::string& directory,
+                                              const std::vector<SealedSet>& known) {
+  TRY(auto keys, store.keys(directory + std::string(k_seals)));
+  return sealed_by(store, keys, known);
 }
 
 Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets) {

@@ -2,6 +2,7 @@
 #include "store/object_store.hpp"
 
 #include "base/text.hpp"
+#include "sys/entry_types.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
@@ -53,6 +54,7 @@ public:
   Result<void> do_copy(const CopyRequest& request) override;
   Result<void> do_remove(const std::string& key) override;
   Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) override;
+  Result<std::vector<std::string>> do_keys(const std::string& prefix) override;
   Result<Children> do_children(const std::string& prefix) override;
   Result<std::uint64_t> remove_leftovers(std::int64_t before_us) override;
 
@@ -67,6 +69,7 @@ private:
   Result<void> appear_new(Temporary& temporary, const std::string& key) const;
   Result<void> appear_over(Temporary& temporary, const std::string& key, const Precondition& precondition);
   Result<void> sync_parent(const std::string& key) const;
+  Result<bool> is_directory_there(const std::string& directory) const;
   Result<Children> level(const std::string& directory, const std::string& prefix) const;
 
   std::string name_, root_;
@@ -214,16 +217,22 @@ Result<void> FileStore::do_remove(const std::string& key) {
 }
 
 // Other processes add and remove files meanwhile. A file that disappears between two system calls counts as absent.
-Result<Children> FileStore::level(const std::string& directory, const std::string& prefix) const {
-  Children found;
+/// Whether there is such a directory to list.
+Result<bool> FileStore::is_directory_there(const std::string& directory) const {
   if (!directory.empty()) TRY_DO(check_key(directory.substr(0, directory.size() - 1)));
   auto base = path::join(root_, directory);
   struct stat status{};
-  if (::stat(base.c_str(), &status) != 0) { // a directory that cannot be seen is not an empty one
-    if (errno == ENOENT || errno == ENOTDIR) return found;
-    return fail(sys::errno_error(errno, "look at", base).with_context("while listing " + describe()));
-  }
-  if (!S_ISDIR(status.st_mode)) return found;
+  if (::stat(base.c_str(), &status) == 0) return S_ISDIR(status.st_mode);
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  // A directory that cannot be seen is not an empty one.
+  return fail(sys::errno_error(errno, "look at", base).with_context("while listing " + describe()));
+}
+
+Result<Children> FileStore::level(const std::string& directory, const std::string& prefix) const {
+  Children found;
+  TRY(bool there, is_directory_there(directory));
+  if (!there) return found;
+  auto base = path::join(root_, directory);
   auto entries = sys::list_directory(base);
   if (!entries && entries.error().kind == ErrorKind::not_found) return found;
   if (!entries) return fail(std::move(entries).error().with_context("while listing " + describe()));
@@ -258,6 +267,34 @@ Result<std::vector<ObjectInfo>> FileStore::do_list(const std::string& prefix) {
                   fmt::format("{} holds more than {} objects", describe(), k_objects_max));
   }
   std::sort(found.begin(), found.end(), [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
+  return found;
+}
+
+Result<std::vector<std::string>> FileStore::do_keys(const std::string& prefix) {
+  std::vector<std::string> found, open = {directory_of(prefix)};
+  while (!open.empty()) {
+    auto directory = std::move(open.back());
+    open.pop_back();
+    TRY(bool there, is_directory_there(directory));
+    if (!there) continue;
+    auto entries = sys::list_entry_types(path::join(root_, directory));
+    if (!entries && entries.error().kind == ErrorKind::not_found) continue;
+    if (!entries) return fail(std::move(entries).error().with_context("while listing " + describe()));
+    for (const auto& entry : *entries) {
+      auto key = directory + entry.name;
+      bool within = key.starts_with(prefix), leads = within || prefix.starts_with(key + "/");
+      bool listed = entry.type == sys::EntryType::file ? within : entry.type == sys::EntryType::directory && leads;
+      if (!listed || !check_key(key)) continue;
+      if (entry.type == sys::EntryType::file)
+        found.push_back(std::move(key));
+      else
+        open.push_back(key + "/");
+    }
+    if (found.size() + open.size() > k_objects_max)
+      return fail(ErrorKind::resource_exhausted, "D005",
+                  fmt::format("{} holds more than {} objects", describe(), k_objects_max));
+  }
+  std::sort(found.begin(), found.end());
   return found;
 }
 

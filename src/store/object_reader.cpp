@@ -36,6 +36,11 @@ Result<std::vector<ObjectInfo>> ObjectReader::list(const std::string& prefix) {
   return do_list(prefix);
 }
 
+Result<std::vector<std::string>> ObjectReader::keys(const std::string& prefix) {
+  ++tally_->lists;
+  return do_keys(prefix);
+}
+
 Result<Children> ObjectReader::children(const std::string& prefix) {
   ++tally_->lists;
   return do_children(prefix);
@@ -47,6 +52,14 @@ void sort_children(Children& children) {
   directories.erase(std::unique(directories.begin(), directories.end()), directories.end());
   std::sort(children.objects.begin(), children.objects.end(),
             [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
+}
+
+Result<std::vector<std::string>> ObjectReader::do_keys(const std::string& prefix) {
+  TRY(auto all, do_list(prefix));
+  std::vector<std::string> keys;
+  keys.reserve(all.size());
+  for (auto& object : all) keys.push_back(std::move(object.key));
+  return keys;
 }
 
 Result<Children> ObjectReader::do_children(const std::string& prefix) {

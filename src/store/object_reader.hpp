@@ -103,6 +103,8 @@ public:
   /// not a snapshot: objects that are written meanwhile may be included or not. Costs one request per 1000 objects; in
   /// the file store one readdir per directory below the prefix and one stat per entry. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);
+  /// Returns the keys of list(). Costs the same; in the file store no stat, which is half of a large listing's time.
+  Result<std::vector<std::string>> keys(const std::string& prefix);
   /// Returns one level of list(): the objects and directories whose keys begin with `prefix`. The prefix need not end
   /// at a slash: "42-" finds "42-linux/". Costs one request per 1000 entries of this level, however much lies below; in
   /// the file store the readdir of one directory and one stat per entry. A backend without support pays for list().
@@ -118,7 +120,8 @@ private:
                                                     std::string* etag) = 0;
   virtual Result<content::Rope> do_open(const std::string& key) = 0;
   virtual Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) = 0;
-  virtual Result<Children> do_children(const std::string& prefix); ///< by do_list()
+  virtual Result<std::vector<std::string>> do_keys(const std::string& prefix); ///< by do_list()
+  virtual Result<Children> do_children(const std::string& prefix);             ///< by do_list()
 
   std::shared_ptr<AtomicCounters> tally_;
 };

@@ -93,6 +93,8 @@ protected:
     auto objects = store_->list(prefix);
     EXPECT_TRUE(objects) << render(objects.error());
     for (const auto& object : *objects) found.push_back(object.key);
+    auto names = store_->keys(prefix);
+    EXPECT_TRUE(names && *names == found) << "keys() are those of list()";
     return found;
   }
   /// More than three parts, no byte like its neighbours.

@@ -229,7 +229,8 @@ void add_javascript_calls(File& file, int job, int step) {
       call.unknown = is_dynamic(call.target);
     }
     auto owner = body.find("owner:");
-    call.foreign = owner != body.npos && text::trim(body.substr(owner + 6)).starts_with('\'');
+    auto name = owner == body.npos ? std::string_view() : text::trim(body.substr(owner + 6));
+    call.foreign = name.starts_with('\'') || name.starts_with('"');
     file.calls.push_back(std::move(call));
   }
 }
