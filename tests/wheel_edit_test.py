@@ -12,9 +12,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support import distributions  # noqa: E402
+from support import distributions, static_server  # noqa: E402
 from support.clients import client  # noqa: E402
-from support.quarry import good, refused  # noqa: E402
+from support.quarry import clean_environment, good, refused  # noqa: E402
 
 
 @pytest.fixture
@@ -40,6 +40,17 @@ def test_fields(wheel):
     assert fields["Summary"] == "for tests" and fields.get_all("Requires-Dist") == ["scipy>=1", "extra-one; python_version<'3.12'"]
     assert fields["Metadata-Version"] == "2.2" and fields["Classifier"] == "Private :: Do Not Upload"
     assert metadata_of(edited(wheel, "--remove", "requires-dist")).get_all("Requires-Dist") is None
+
+
+def test_wheels_on_a_server_are_compared(wheel):
+    made = edited(wheel, "--set", "Summary=for tests")
+    with static_server.serve(wheel.parent) as (url, _):
+        for one, other in ((f"{url}/out/{made.name}", f"{url}/{wheel.name}"), (made, f"{url}/{wheel.name}"), (f"{url}/out/{made.name}", wheel)):
+            done = good("wheel", "verify", one, "--derived-from", other, "--json", environment=clean_environment(NO_PROXY="127.0.0.1")).json
+            (file,) = done["files"]
+            assert file["derived"]["from"] == str(other) and file["derived"]["changed"] and file["derived"]["added"] == []
+    refused("C042", 2, "wheel", "verify", made, wheel, "--derived-from", wheel)
+    refused("D001", 3, "wheel", "verify", made, "--derived-from", wheel.parent / "none-1.0-py3-none-any.whl")
 
 
 def test_licences_and_sboms(wheel, tmp_path):

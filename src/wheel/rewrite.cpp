@@ -118,15 +118,22 @@ Result<Rewritten> retag(const std::string& path, const Retag& changes, const std
 }
 
 Result<Derivation> compare_derived(const std::string& derived, const std::string& original) {
-  TRY(auto now, open_wheel(derived));
-  TRY(auto before, open_wheel(original));
+  TRY(auto now, content::Rope::file(derived));
+  TRY(auto before, content::Rope::file(original));
+  return compare_derived(PlacedWheel{std::move(now), derived}, PlacedWheel{std::move(before), original});
+}
+
+Result<Derivation> compare_derived(const PlacedWheel& derived, const PlacedWheel& original) {
+  TRY(auto now, open_wheel(derived.bytes, derived.place));
+  TRY(auto before, open_wheel(original.bytes, original.place));
   auto present = members_by_place(now), past = members_by_place(before);
   Derivation result;
   auto report = [&](const std::string& place, std::vector<std::string>& list, const char* what) {
     list.push_back(place.starts_with(".dist-info/") ? now.dist_info + place.substr(10) : place);
     if (!place.starts_with(".dist-info/"))
       result.findings.push_back(
-          {"W024", Severity::error, fmt::format("{}!{}", derived, list.back()), fmt::format("{} {}", what, original),
+          {"W024", Severity::error, fmt::format("{}!{}", derived.place, list.back()),
+           fmt::format("{} {}", what, original.place),
            "make the wheel again from that one; only dist-info may change. If `quarry wheel thin` "
            "made it, code was removed on purpose, and thin itself proved the rest"});
   };

@@ -4,6 +4,7 @@
 // common.
 #include "base/finding.hpp"
 #include "base/result.hpp"
+#include "content/rope.hpp"
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -44,5 +45,12 @@ struct Derivation {
 /// W024. Fails with W010 if one of them is not a sound archive. Costs reading both; members whose stored bytes differ
 /// are inflated.
 Result<Derivation> compare_derived(const std::string& derived, const std::string& original);
+/// A wheel's bytes, wherever they are, and what it is called: its path or address, which ends in the file's name.
+struct PlacedWheel {
+  content::Rope bytes;
+  std::string place;
+};
+/// The same for wheels that are open.
+Result<Derivation> compare_derived(const PlacedWheel& derived, const PlacedWheel& original);
 
 } // namespace quarry::wheel

@@ -70,12 +70,12 @@ Result<int> run_unpack(Context& context, const Arguments& arguments) {
 int worse(int a, int b) { return std::max(a, b); }
 
 /// `--derived-from`: what the wheel and the one that it was made from have in common.
-Result<Json> compare_with_original(Context& context, const std::string& path, const std::string& original,
+Result<Json> compare_with_original(Context& context, const wheel::PlacedWheel& made, const wheel::PlacedWheel& original,
                                    Findings& findings) {
-  TRY(auto derivation, wheel::compare_derived(path, original));
-  context.out.data(fmt::format("{}: {}, {}, have the same content as in {}\n", path,
+  TRY(auto derivation, wheel::compare_derived(made, original));
+  context.out.data(fmt::format("{}: {}, {}, have the same content as in {}\n", made.place,
                                units::things(derivation.equal_files, "file"), units::bytes(derivation.equal_bytes),
-                               original));
+                               original.place));
   auto list = [&](std::string_view what, const std::vector<std::string>& paths) {
     for (const auto& one : paths) context.out.data(fmt::format("  {:<8} {}\n", what, one));
   };
@@ -83,7 +83,7 @@ Result<Json> compare_with_original(Context& context, const std::string& path, co
   list("added", derivation.added);
   list("removed", derivation.removed);
   findings = derivation.findings;
-  return Json{{"from", original},
+  return Json{{"from", original.place},
               {"equal_files", derivation.equal_files},
               {"equal_bytes", derivation.equal_bytes},
               {"changed", derivation.changed},
@@ -91,10 +91,20 @@ Result<Json> compare_with_original(Context& context, const std::string& path, co
               {"removed", derivation.removed}};
 }
 
-Result<wheel::VerifyReport> verified_wheel(const Context& context, const FileOperand& wheel,
+/// `bytes` is set to those of the wheel.
+Result<wheel::VerifyReport> verified_wheel(const Context& context, const FileOperand& wheel, content::Rope& bytes,
                                            const std::function<void(std::uint64_t)>& fetched) {
-  TRY(auto bytes, bytes_of_wheel(context, wheel, fetched));
+  TRY(bytes, bytes_of_wheel(context, wheel, fetched));
   return wheel::verify(bytes, wheel.place, context.jobs);
+}
+
+/// What `--derived-from` names. It is fetched whole if it is far away: each of its files is compared.
+Result<std::optional<wheel::PlacedWheel>> original_of(const Context& context, const Arguments& arguments) {
+  auto named = arguments.find("--derived-from");
+  if (!named) return std::optional<wheel::PlacedWheel>();
+  TRY(auto operand, file_operand(context, *named));
+  TRY(auto bytes, bytes_of_wheel(context, operand, [](std::uint64_t) {}));
+  return std::optional(wheel::PlacedWheel{std::move(bytes), operand.place});
 }
 
 Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
@@ -102,15 +112,17 @@ Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
   Findings all;
   int code = 0;
   TRY(auto wheels, wheels_of(context, arguments.operands));
-  auto original = arguments.find("--derived-from");
-  if (original && (wheels.size() != 1 || wheels[0].far))
-    return fail(ErrorKind::invalid_argument, "C043", "--derived-from compares one wheel with one other",
-                "give one wheel that is on this machine");
+  if (arguments.has("--derived-from") && wheels.size() != 1)
+    return fail(ErrorKind::invalid_argument, "C042", "--derived-from compares one wheel with one other",
+                fmt::format("give one wheel, not {}", wheels.size()));
+  TRY(auto original, original_of(context, arguments));
   std::uint64_t done = 0;
   auto progress = context.out.progress("verifying", bytes_of_wheels(wheels));
   for (const auto& wheel : wheels) {
     const auto& path = wheel.place;
-    auto verified = verified_wheel(context, wheel, [&](std::uint64_t fetched) { progress->update(done + fetched); });
+    content::Rope bytes;
+    auto verified =
+        verified_wheel(context, wheel, bytes, [&](std::uint64_t fetched) { progress->update(done + fetched); });
     progress->update(done += bytes_of_wheels({wheel}));
     if (!verified && wheels.size() == 1) return fail(std::move(verified).error());
     if (!verified) { // one that cannot be read says nothing about the others
@@ -126,7 +138,7 @@ Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
     Json derivation;
     if (original) {
       Findings differences;
-      TRY(derivation, compare_with_original(context, path, *original, differences));
+      TRY(derivation, compare_with_original(context, {bytes, path}, *original, differences));
       report.findings.insert(report.findings.end(), differences.begin(), differences.end());
     }
     code = worse(code, wheel::exit_code(report));
@@ -191,28 +203,29 @@ Command unpack_command() {
 }
 
 Command wheel_verify_command() {
-  return {.path = {"wheel", "verify"},
-          .summary = "prove that wheels are sound",
-          .description =
-              "Checks everything on which two readers of a wheel could disagree: the zip container byte by "
-              "byte, RECORD against every file, "
-              "METADATA, WHEEL, entry points and licence files against each other and against the file "
-              "name. docs/formats/zip.md and "
-              "docs/formats/wheel.md list what is refused and why. A directory stands for the wheels in it, or in its "
-              "`dist/`.",
-          .operands = {{.name = "WHEEL", .help = k_wheels_help, .repeats = true}},
-          .flags = {{.name = "--derived-from",
-                     .value = "FILE",
-                     .help = "also prove that all files outside dist-info are those of this wheel"}},
-          .examples = {{"quarry wheel verify dist", "check all wheels of a directory"},
-                       {"quarry wheel verify --json x.whl | jq .findings", "the findings as data"}},
-          .exit_codes = {{0, "all are sound"},
-                         {1, "a wheel has findings"},
-                         {2, "a file is not a wheel"},
-                         {3, "a directory holds no wheel"},
-                         {6, "a container or RECORD is broken or ambiguous"}},
-          .schema = "quarry.wheel-verify/1",
-          .run = run_wheel_verify};
+  return {
+      .path = {"wheel", "verify"},
+      .summary = "prove that wheels are sound",
+      .description =
+          "Checks everything on which two readers of a wheel could disagree: the zip container byte by "
+          "byte, RECORD against every file, "
+          "METADATA, WHEEL, entry points and licence files against each other and against the file "
+          "name. docs/formats/zip.md and "
+          "docs/formats/wheel.md list what is refused and why. A directory stands for the wheels in it, or in its "
+          "`dist/`.",
+      .operands = {{.name = "WHEEL", .help = k_wheels_help, .repeats = true}},
+      .flags = {{.name = "--derived-from",
+                 .value = "WHEEL",
+                 .help = "also prove that all files outside dist-info are those of this one: a file, s3: or https:"}},
+      .examples = {{"quarry wheel verify dist", "check all wheels of a directory"},
+                   {"quarry wheel verify --json x.whl | jq .findings", "the findings as data"}},
+      .exit_codes = {{0, "all are sound"},
+                     {1, "a wheel has findings"},
+                     {2, "a file is not a wheel"},
+                     {3, "a directory holds no wheel"},
+                     {6, "a container or RECORD is broken or ambiguous"}},
+      .schema = "quarry.wheel-verify/1",
+      .run = run_wheel_verify};
 }
 
 } // namespace
