@@ -457,6 +457,7 @@ TEST_F(Registry, WhatIsNotARecordOfRetentionIsPassedOver) {
   RetiredRecord record;
   record.set = set.digest, record.directory = "1-linux/python/g", record.state = Retirement::tombstoned;
   record.plan = PlanDigest(sha256("a plan")), record.since = record.until = k_time;
+  record.rule = "nightly", record.seal = "{}";
   ASSERT_TRUE(store_->put(retired_key(record.directory, record.set), content::Rope::literal(to_json(record)), {}));
   for (const char* junk : {"note.txt", "backup.json", "old/x.json"})
     overwrite("1-linux/python/g/retired/" + std::string(junk), "{");
