@@ -129,6 +129,41 @@ private:
   std::size_t closing_ = 0;
 };
 
+/// The checkout before the step that puts a path of the workspace there, and the path inside of it.
+struct Place {
+  const Checkout* checkout = nullptr;
+  std::string inner;
+};
+Place place_of(int job, int step, const std::string& path, const std::vector<Checkout>& checkouts) {
+  const Checkout* best = nullptr;
+  std::size_t length = 0;
+  for (const auto& one : checkouts) {
+    if (one.job != job || one.step >= step) continue;
+    auto place = path::normal(relative_to_workspace(one.path.empty() ? "." : one.path));
+    bool inside = place == "." || path == place || path.starts_with(place + "/");
+    if (inside && (!best || place.size() >= length || place != "."))
+      best = &one, length = place == "." ? 0 : place.size();
+  }
+  return {best, length == 0 ? path : path.size() == length ? "." : path.substr(length + 1)};
+}
+
+/// Whether a step before this one may put files into the workspace in a way that is not looked at.
+bool may_have_files(const File& file, int job, int step) {
+  const auto& steps = file.jobs[static_cast<std::size_t>(job)].steps;
+  return std::any_of(steps.begin(), steps.begin() + step, [](const Step& before) {
+    bool action = text::lower(before.uses).find("checkout") != std::string::npos || before.uses.starts_with("./");
+    bool other = action && !before.uses.starts_with("actions/checkout@");
+    return other || (before.run && before.run->text.find("git ") != std::string::npos);
+  });
+}
+
+/// Whether a script of the job names the directory: it may clone or copy the action there.
+bool is_made_by_script(const File& file, int job, const std::string& inner) {
+  const auto& steps = file.jobs[static_cast<std::size_t>(job)].steps;
+  return std::any_of(steps.begin(), steps.end(),
+                     [&](const Step& step) { return step.run && step.run->text.find(inner) != std::string::npos; });
+}
+
 class Paths {
 public:
   explicit Paths(const Rules& rules) : rules_(rules), tree_(*rules.repository.tree) {
@@ -191,28 +226,18 @@ private:
     }
   }
 
-  /// The checkout before the step that puts a path of the workspace there, and the path inside of it.
-  struct Place {
-    const Checkout* checkout = nullptr;
-    std::string inner;
-  };
-  static Place place_of(int job, int step, const std::string& path, const std::vector<Checkout>& checkouts) {
-    const Checkout* best = nullptr;
-    std::size_t length = 0;
-    for (const auto& one : checkouts) {
-      if (one.job != job || one.step >= step) continue;
-      auto place = path::normal(relative_to_workspace(one.path.empty() ? "." : one.path));
-      bool inside = place == "." || path == place || path.starts_with(place + "/");
-      if (inside && (!best || place.size() >= length || place != "."))
-        best = &one, length = place == "." ? 0 : place.size();
-    }
-    return {best, length == 0 ? path : path.size() == length ? "." : path.substr(length + 1)};
-  }
-
   void action(const File& file, int job, int step, const std::vector<Checkout>& checkouts) {
     const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
     auto [checkout, inner] = place_of(job, step, path::normal(one.uses.substr(2)), checkouts);
-    if (!checkout || is_dynamic(one.uses)) return;
+    if (is_dynamic(one.uses)) return;
+    if (!checkout) {
+      if (!may_have_files(file, job, step))
+        rules_.add(
+            file, one.node->find("uses")->at, "Y143", Severity::error,
+            fmt::format("{} uses {}, and no step before it checks that path out", step_name(file, job, step), one.uses),
+            "check the repository out first");
+      return;
+    }
     auto* tree = tree_of(*checkout);
     if (!tree) return rules_.not_looked_at(fmt::format("actions in {} (give it by --with)", checkout->repository));
     for (auto name : {"action.yml", "action.yaml", "Dockerfile"})
@@ -246,13 +271,6 @@ private:
   bool in_submodule(const std::string& inner) const {
     return std::any_of(submodules_.begin(), submodules_.end(),
                        [&](const auto& module) { return inner == module || inner.starts_with(module + "/"); });
-  }
-
-  /// Whether a script of the job names the directory: it may clone or copy the action there.
-  static bool is_made_by_script(const File& file, int job, const std::string& inner) {
-    const auto& steps = file.jobs[static_cast<std::size_t>(job)].steps;
-    return std::any_of(steps.begin(), steps.end(),
-                       [&](const Step& step) { return step.run && step.run->text.find(inner) != std::string::npos; });
   }
 
   /// Files that a step makes are no defect: in a directory that the repository does not have, in a submodule, or
