@@ -165,9 +165,7 @@ Command channel_unblock_command() {
           .description = "A rollback blocks the files that leave the channel. This lets publishing and promoting bring "
                          "them back; it brings nothing back itself. `quarry channel show` lists what is blocked.",
           .operands = {{"CHANNEL", "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"},
-                       {.name = "SET-OR-FILE",
-                        .help = "set:DIGEST, a file's name or its sha256",
-                        .repeats = true}},
+                       {.name = "SET-OR-FILE", .help = "set:DIGEST, a file's name or its sha256", .repeats = true}},
           .flags = {k_why, sign_flag(), store_of_channel_flag()},
           .examples = {{"quarry channel unblock stable set:1f2e3d4c --reason \"the test machine was broken\" "
                         "--store file:store",
