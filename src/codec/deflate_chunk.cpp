@@ -26,6 +26,12 @@ constexpr double k_probe_denser = 0.25;
 constexpr unsigned k_fast_level = 2;
 constexpr std::size_t k_fast_symbols = 6u << 10;
 constexpr std::size_t k_fast_memory = ISAL_DEF_LVL2_REQ + ISAL_DEF_LVL2_TOKEN_SIZE * k_fast_symbols;
+// After the first byte of a stream, ISA-L (x86-64, 2.30 to 2.32) hashes the address of the stream in memory where it
+// means the third to sixth byte (.write_first_byte of igzip_icf_body_h1_gr_bt.asm), so the bytes it writes depend on
+// where the stream lies: one file of 1 KB in some hundred builds. Fed this many bytes, with more to follow, it codes
+// the first one and starts again with the second.
+constexpr std::size_t k_fast_first_bytes = 288 + 1; // ISAL_LOOK_AHEAD, which it never codes before the end is known
+bool too_short_for_fast(const ChunkInput& in) { return in.history.empty() && in.data.size() <= k_fast_first_bytes; }
 constexpr std::size_t k_stored_block_max = 65535;
 constexpr std::size_t k_open_end_max = 8; // what an open end takes; kept free of a last chunk, too: the same bytes fit
 
@@ -63,7 +69,9 @@ struct ChunkEncoder::State {
   std::vector<std::uint8_t> fast_memory = std::vector<std::uint8_t>(k_fast_memory);
   std::vector<std::byte> probe_out = std::vector<std::byte>(k_probe_slice_bytes + 1024);
 
+  // False for too short a chunk, too.
   bool begin_fast(const ChunkInput& in, std::span<std::byte> out) {
+    if (too_short_for_fast(in)) return false;
     auto& s = *fast;
     isal_deflate_init(&s);
     s.level = k_fast_level;
@@ -75,18 +83,19 @@ struct ChunkEncoder::State {
     s.next_in = raw(in.data.data());
     s.next_out = raw(out.data());
     s.avail_out = static_cast<std::uint32_t>(out.size());
-    return true;
+    return !in.history.empty() || feed_fast(k_fast_first_bytes, NO_FLUSH, false);
   }
-  // A full buffer may hide a flush that is still due, so it counts as not fitting.
-  bool feed_fast(std::size_t bytes, std::uint16_t flush, bool end) {
+  // Feeds the bytes of the chunk before `until`. A full buffer may hide a flush that is still due, so it counts as not
+  // fitting.
+  bool feed_fast(std::size_t until, std::uint16_t flush, bool end) {
     auto& s = *fast;
-    s.avail_in = static_cast<std::uint32_t>(bytes);
+    s.avail_in = static_cast<std::uint32_t>(until - s.total_in);
     s.flush = flush;
     s.end_of_stream = end;
     return isal_deflate(&s) == COMP_OK && s.avail_in == 0 && s.avail_out != 0;
   }
   std::optional<std::size_t> end_fast(const ChunkInput& in) {
-    if (!feed_fast(in.data.size() - fast->total_in, in.last ? NO_FLUSH : SYNC_FLUSH, in.last)) return std::nullopt;
+    if (!feed_fast(in.data.size(), in.last ? NO_FLUSH : SYNC_FLUSH, in.last)) return std::nullopt;
     return fast->total_out;
   }
 
@@ -135,6 +144,7 @@ struct ChunkEncoder::State {
   }
   // The fast encoder. It gives way to the dense one when what it makes of the beginning says so.
   Written run_ci(const ChunkInput& in, std::span<std::byte> out) {
+    if (too_short_for_fast(in)) return {ChunkMethod::dense, run_dense(in, k_ci_dense_level, out)};
     if (in.data.size() < 2 * k_ci_trial_bytes) return {ChunkMethod::fast, run_fast(in, out)};
     if (!begin_fast(in, out) || !feed_fast(k_ci_trial_bytes, NO_FLUSH, false)) return {};
     if (worth_dense(fast->total_out)) return {ChunkMethod::dense, run_dense(in, k_ci_dense_level, out)};
