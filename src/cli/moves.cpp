@@ -62,9 +62,9 @@ Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_
           {"held", receipt.held},
           {"dry_run", dry_run},
           {"sets", sets},
-          {"policy", receipt.plan.policy.empty() ? Json(nullptr) : Json(receipt.plan.policy)},
-          {"blocked", receipt.plan.blocks},
-          {"unblocked", receipt.plan.unblocks},
+          {"policy", receipt.plan.judgement.policy.empty() ? Json(nullptr) : Json(receipt.plan.judgement.policy)},
+          {"blocked", receipt.plan.guard.blocks},
+          {"unblocked", receipt.plan.guard.unblocks},
           {"index_url", url_json(receipt.at.index_url)},
           {"find_links_urls", receipt.at.find_links},
           {"notes", findings_json(receipt.notes)},
@@ -80,9 +80,9 @@ std::string moved_text(const promote::Receipt& receipt) {
   if (!receipt.moved && plan.action == registry::Action::rollback)
     return fmt::format("nothing to do  {} shows that view already\n", place);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
-  auto blocked = plan.blocks ? fact("blocked", "{}: `quarry channel unblock {}` lets them come back",
-                                    units::things(plan.blocks, "file"), plan.channel)
-                             : std::string();
+  auto blocked = plan.guard.blocks ? fact("blocked", "{}: `quarry channel unblock {}` lets them come back",
+                                          units::things(plan.guard.blocks, "file"), plan.channel)
+                                   : std::string();
   return fmt::format("moved       {}  view {}  {} written\n{}{}", place, receipt.view.short_hex(),
                      units::things(receipt.writes, "object"), blocked, addresses_text(receipt.at));
 }
@@ -106,8 +106,9 @@ std::string promote_plan_text(const promote::Plan& plan) {
                         plan.action != registry::Action::promote || sealed.set.subset_of.empty() ? ""
                         : sealed.set.directory.starts_with(registry::k_pinned) ? "  (copied to pinned/)"
                                                                                : "  (the part that is ready)");
-  if (plan.blocks) text += fmt::format("  {} will be blocked\n", units::things(plan.blocks, "file"));
-  if (plan.unblocks) text += fmt::format("  {} will no longer be blocked\n", units::things(plan.unblocks, "file"));
+  if (plan.guard.blocks) text += fmt::format("  {} will be blocked\n", units::things(plan.guard.blocks, "file"));
+  if (plan.guard.unblocks)
+    text += fmt::format("  {} will no longer be blocked\n", units::things(plan.guard.unblocks, "file"));
   auto now = plan.expected ? plan.expected->record.generation : 0;
   return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
                             plan.generation(), plan.view.digest.short_hex());

@@ -98,7 +98,7 @@ Json document_of(const release::Plan& done, const Asked& asked, bool dry_run) {
     auto receipt = receipt_of_part(part);
     writes += receipt.writes;
     auto json = receipt_json(receipt, "quarry.promote/1", dry_run);
-    if (part.plan) json["gate"] = verdict_json(part.plan->verdict);
+    if (part.plan) json["gate"] = verdict_json(part.plan->judgement.verdict);
     channels.push_back(std::move(json));
   }
   return {{"schema", "quarry.promote/1"},
@@ -118,7 +118,8 @@ void print_verdicts(Context& context, const release::Plan& done) {
     if (!part.plan) continue;
     const auto& plan = *part.plan;
     context.out.findings(plan.notes);
-    context.out.data(verdict_text(plan.verdict, plan.subjects, {plan.source, plan.channel, context.out.data_look()}));
+    context.out.data(verdict_text(plan.judgement.verdict, plan.judgement.subjects,
+                                  {plan.source, plan.channel, context.out.data_look()}));
   }
 }
 
@@ -129,7 +130,8 @@ void print_held(Context& context, const Arguments& arguments, const release::Pla
     const auto& plan = *part.plan;
     auto of_channel = arguments; // what helps is for this channel
     of_channel.values["--to"] = {plan.channel};
-    context.out.data(held_text(context, of_channel, {part.request.policy, plan.verdict, plan.subjects}));
+    context.out.data(
+        held_text(context, of_channel, {part.request.policy, plan.judgement.verdict, plan.judgement.subjects}));
     return; // the others are helped alike
   }
 }

@@ -94,14 +94,14 @@ TEST_F(Closed, APackageWhoseExtraNamesAHeldFamilyIsHeldWithIt) {
   waive("gfx94X-dcgpu");
   auto plan = ready({set});
   EXPECT_TRUE(plan.held);
-  for (const auto& cell : plan.verdict.cells) {
+  for (const auto& cell : plan.judgement.verdict.cells) {
     if (!cell.not_installable) continue;
     EXPECT_THAT(cell.reasons,
                 ElementsAre("rocm-7.0.tar.gz could not be installed with its extra libraries-gfx110x-all: "
                             "rocm[libraries-gfx110x-all] 7.0 requires rocm-sdk-libraries-gfx110x-all==7.0, which "
                             "channel stable lacks"));
   }
-  EXPECT_TRUE(std::any_of(plan.verdict.cells.begin(), plan.verdict.cells.end(),
+  EXPECT_TRUE(std::any_of(plan.judgement.verdict.cells.begin(), plan.judgement.verdict.cells.end(),
                           [](const auto& cell) { return cell.not_installable; }));
 }
 
@@ -148,7 +148,7 @@ TEST_F(Closed, WhatRequiresASetThatStaysBehindStaysToo) {
   auto plan = ready({lib, app, tool, free});
   ASSERT_EQ(plan.sets.size(), 1u);
   EXPECT_EQ(plan.sets[0].digest, free.digest);
-  auto held = std::find_if(plan.verdict.cells.begin(), plan.verdict.cells.end(),
+  auto held = std::find_if(plan.judgement.verdict.cells.begin(), plan.judgement.verdict.cells.end(),
                            [&](const auto& cell) { return cell.set == tool.digest; });
   EXPECT_THAT(held->reasons[0], HasSubstr("tool-1.0-py3-none-any.whl could not be installed: "));
   ASSERT_EQ(plan.notes.size(), 1u);
@@ -175,7 +175,7 @@ TEST_F(Closed, ASourceDistributionThatDoesNotSayWhatItRequiresIsHeld) {
   waive("");
   auto plan = ready({*registry::load_sealed(*store_, digest)});
   EXPECT_TRUE(plan.held);
-  EXPECT_THAT(plan.verdict.cells[0].reasons[0], HasSubstr("is known only once it is built"));
+  EXPECT_THAT(plan.judgement.verdict.cells[0].reasons[0], HasSubstr("is known only once it is built"));
 }
 
 TEST_F(Closed, AFamilyWhoseJobNeverRanIsNotTakenFromElsewhere) {

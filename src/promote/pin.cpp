@@ -37,9 +37,9 @@ Result<void> pin_what_expires(const std::vector<s3::ExpiryRule>& rules, Plan& pl
     if (!expires(sealed, rules)) continue;
     auto copy = pinned(sealed);
     for (std::size_t i = 0; i < copy.set.files.size(); ++i)
-      plan.pinned.push_back({sealed.set.files[i].key, copy.set.files[i]});
-    std::erase_if(plan.derived, [&](const auto& set) { return registry::digest_of(set) == sealed.digest; });
-    plan.derived.push_back(copy.set);
+      plan.preparation.pinned.push_back({sealed.set.files[i].key, copy.set.files[i]});
+    std::erase_if(plan.preparation.subsets, [&](const auto& set) { return registry::digest_of(set) == sealed.digest; });
+    plan.preparation.subsets.push_back(copy.set);
     sealed = std::move(copy);
   }
   return refuse_expiring(plan.sets, rules);

@@ -97,14 +97,15 @@ Result<gate::Case> judge(ObjectReader& store, const Request& request, gate::Case
     (request.ready_cells_only ? input.elsewhere : input.present).push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
   TRY_DO(gate::load_for_policy(store, request.policy, input, gate::Derivations::proven, request.proofs.get()));
-  plan.verdict = gate::judge(request.policy, input);
+  plan.judgement.verdict = gate::judge(request.policy, input);
   auto unasked = signatures_not_asked_for(input, request.policy);
-  for (const auto* notes : {&input.notes, &unasked, &plan.verdict.notes})
+  for (const auto* notes : {&input.notes, &unasked, &plan.judgement.verdict.notes})
     plan.notes.insert(plan.notes.end(), notes->begin(), notes->end());
-  plan.judged_by = input.keys;
-  plan.asked = input.asked;
-  plan.about = judged_in(input);
-  plan.subjects = request.ready_cells_only ? input.subjects : std::move(input.subjects); // else nobody judges again
+  plan.judgement.records = input.keys;
+  plan.judgement.asked = input.asked;
+  plan.judgement.about = judged_in(input);
+  plan.judgement.subjects =
+      request.ready_cells_only ? input.subjects : std::move(input.subjects); // else nobody judges again
   return input;
 }
 
@@ -179,11 +180,11 @@ registry::PlanDigest digest_of(const Plan& plan) {
             {"from", plan.expected ? sha256(registry::to_json(plan.expected->record)).hex() : ""},
             {"sets", sets},
             {"to_view", plan.view.digest},
-            {"verdict", sha256(decision_of(plan.verdict).dump()).hex()}};
+            {"verdict", sha256(decision_of(plan.judgement.verdict).dump()).hex()}};
   if (!plan.distribution.empty()) json["distribution"] = plan.distribution;
-  if (!plan.policy.empty()) json["policy"] = plan.policy;
-  if (plan.guard)
-    for (const auto& file : plan.guard->blocked) json["blocked"].push_back(file.sha256.hex());
+  if (!plan.judgement.policy.empty()) json["policy"] = plan.judgement.policy;
+  if (plan.guard.after)
+    for (const auto& file : plan.guard.after->blocked) json["blocked"].push_back(file.sha256.hex());
   return registry::PlanDigest(sha256(json.dump()));
 }
 
@@ -206,7 +207,7 @@ std::vector<SealedSet> ready_of(const Plan& plan) {
   std::vector<SealedSet> chosen;
   for (const auto& sealed : plan.sets) {
     auto asked = sealed.set.subset_of.empty() ? sealed.digest : sealed.set.subset_of;
-    for (const auto& movable : gate::movable(plan.verdict)) {
+    for (const auto& movable : gate::movable(plan.judgement.verdict)) {
       if (movable.set != asked || movable.files.empty()) continue;
       auto part = part_of(sealed, movable.files);
       // A set with files that no cell installs still moves whole when nothing of it is held.
@@ -246,15 +247,15 @@ Result<void> choose_ready(Closed& closed, const Request& request, gate::Case inp
     input.subjects.clear();
     for (const auto& sealed : chosen)
       input.subjects.push_back({sealed.set.subset_of.empty() ? sealed.digest : sealed.set.subset_of, sealed.set});
-    again = hold_more(gate::judge(request.policy, input), plan.verdict);
+    again = hold_more(gate::judge(request.policy, input), plan.judgement.verdict);
     if (!again) {
-      TRY(again, closed.hold(chosen, plan.verdict));
+      TRY(again, closed.hold(chosen, plan.judgement.verdict));
     }
     if (again) chosen = ready_of(plan);
   }
   for (const auto& sealed : chosen) {
     auto same = [&](const SealedSet& known) { return known.digest == sealed.digest; };
-    if (std::none_of(plan.sets.begin(), plan.sets.end(), same)) plan.derived.push_back(sealed.set);
+    if (std::none_of(plan.sets.begin(), plan.sets.end(), same)) plan.preparation.subsets.push_back(sealed.set);
   }
   plan.sets = std::move(chosen);
   return {};
@@ -328,7 +329,7 @@ Result<Plan> plan_promotion_at(ObjectReader& store, const Request& request, std:
   plan.source = request.source.source;
   plan.distribution = request.distribution;
   plan.request = digest_of(request);
-  if (auto policy = registry::PolicyDigest::parse(request.policy.digest)) plan.policy = *policy;
+  if (auto policy = registry::PolicyDigest::parse(request.policy.digest)) plan.judgement.policy = *policy;
   TRY(plan.expected, registry::read_channel(store, request.channel));
   if (plan.expected) TRY_DO(check_policy(plan.expected->record, request.policy));
   TRY(auto base, view_of(store, plan.expected, request.source.sets), "while reading channel " + request.channel);
@@ -346,11 +347,11 @@ Result<Plan> plan_promotion_at(ObjectReader& store, const Request& request, std:
   bool only_ready = request.ready_cells_only && request.policy.mode == gate::Mode::enforce;
   Closed closed(store, request, base.record);
   if (only_ready) TRY_DO(choose_ready(closed, request, std::move(input), plan));
-  bool holds = plan.verdict.verdict == gate::Decision::held;
+  bool holds = plan.judgement.verdict.verdict == gate::Decision::held;
   auto notes = closed.notes();
   plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
-  plan.verdict_document = verdict_document(plan.verdict, plan.about);
-  plan.verdict_digest = registry::VerdictDigest(sha256(plan.verdict_document));
+  plan.judgement.document = verdict_document(plan.judgement.verdict, plan.judgement.about);
+  plan.judgement.digest = registry::VerdictDigest(sha256(plan.judgement.document));
   if (holds && request.ready_cells_only)
     plan.sets = gate::lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion
   plan.held = holds && (!request.ready_cells_only || plan.sets.empty());

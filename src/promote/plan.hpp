@@ -64,32 +64,45 @@ struct Judged {
   std::vector<std::string> read; ///< the keys of evidence about these sets, and of the channel's waivers, sorted
 };
 
+/// What the gate said about what is new to the target; empty for a rollback.
+struct Judgement {
+  std::vector<gate::Subject> subjects; ///< what it was asked about
+  gate::Verdict verdict;
+  std::string document;             ///< quarry.verdict/1: cells, decisions, what decided and what was read; no times
+  registry::VerdictDigest digest;   ///< of the document
+  registry::PolicyDigest policy;    ///< what judged
+  std::vector<std::string> records; ///< keys of evidence and waivers that were looked at, sorted
+  std::vector<registry::SetDigest> asked; ///< whose evidence was looked at
+  Judged about; ///< what the document names as read: of `records`, what is about these sets or the channel
+};
+
+/// What has to be in the store before the channel can name it.
+struct Preparation {
+  std::vector<PinnedFile> pinned;           ///< to be copied
+  std::vector<registry::SetRecord> subsets; ///< to be written and sealed after that
+};
+
+/// A rollback blocks the files that leave the view, and unblocks those that come back.
+struct GuardChange {
+  std::optional<registry::Guard> after = {}; ///< unset: the guard stays
+  std::size_t blocks = 0, unblocks = 0;      ///< files
+};
+
 struct Plan {
   registry::Action action; ///< promote or rollback
   std::string channel, source, distribution;
+  std::string request;                             ///< sha256 of what was asked for: for equal requests it is equal
   std::optional<registry::Channel> expected;       ///< what the channel is now; nullopt: it does not exist
   std::optional<registry::LedgerRecord> last = {}; ///< its last move, if the plan needed it
-  /// To be added, of a rollback: what comes back. A subset of a set is not stored yet: `derived`.
+  /// To be added, of a rollback: what comes back. A subset of a set is not stored yet: see `preparation`.
   std::vector<registry::SealedSet> sets;
-  std::vector<registry::SetRecord> derived; ///< subsets that have to be written and sealed first
-  std::vector<PinnedFile> pinned = {};      ///< files that have to be copied before that
-  registry::View view;                      ///< what the channel will show
-  std::vector<gate::Subject> subjects;      ///< what the gate was asked about
-  gate::Verdict verdict;                    ///< of what is new to the target; empty for a rollback
-  std::string verdict_document; ///< quarry.verdict/1: cells, decisions, what decided and what was read; no times
-  registry::VerdictDigest verdict_digest;
+  Preparation preparation;
+  registry::View view; ///< what the channel will show
+  Judgement judgement;
   /// Those of the verdict; R021: left out of it; R022: sets that the channel blocks; O028: not looked for; O050.
   Findings notes;
-  bool held = false;                           ///< nothing may move
-  std::vector<std::string> judged_by;          ///< keys of evidence and waivers that were looked at, sorted
-  std::vector<registry::SetDigest> asked = {}; ///< whose evidence was looked at
-  Judged about;        ///< what the verdict names as read: of `judged_by`, what is about these sets or the channel
-  std::string request; ///< sha256 of what was asked for: the same request gives the same digest
-  registry::PolicyDigest policy; ///< of a promotion: what judged it
-  /// Of a rollback: what keeps files out afterwards. Files that leave the view are added, those that come back are
-  /// removed. Unset: the guard stays.
-  std::optional<registry::Guard> guard = {};
-  std::size_t blocks = 0, unblocks = 0; ///< files that `guard` adds and removes
+  bool held = false; ///< nothing may move
+  GuardChange guard;
   /// What planning has read and made, so that writing the pages does not read it again. Copies of the plan share it.
   std::shared_ptr<const pages::KnownViews> known = std::make_shared<const pages::KnownViews>();
   registry::PlanDigest digest; ///< holds no time and no name of a person: equal as long as nothing moved

@@ -177,14 +177,14 @@ void guard_what_left(const Difference& difference, Plan& plan) {
   const auto& now = plan.expected->record;
   std::map<Sha256, registry::BlockedFile> blocked;
   for (const auto& file : now.guard.blocked) blocked.emplace(file.sha256, file);
-  for (const auto& file : difference.comes_back) plan.unblocks += blocked.erase(file.sha256);
+  for (const auto& file : difference.comes_back) plan.guard.unblocks += blocked.erase(file.sha256);
   for (const auto& file : difference.leaves)
-    plan.blocks +=
+    plan.guard.blocks +=
         blocked.try_emplace(file.sha256, registry::BlockedFile{file.sha256, file.filename, "", now.generation + 1, {}})
             .second;
   registry::Guard guard{now.guard.policy, {}, now.guard.keeps_from};
   for (auto& [digest, file] : blocked) guard.blocked.push_back(std::move(file));
-  plan.guard = std::move(guard);
+  plan.guard.after = std::move(guard);
 }
 
 } // namespace

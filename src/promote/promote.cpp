@@ -110,7 +110,7 @@ Result<Receipt> complete(ObjectStore& store, const std::string& channel, const r
 }
 
 Result<void> write_derived(ObjectStore& store, const Plan& plan, const sys::Timestamp& when) {
-  for (const auto& set : plan.derived) {
+  for (const auto& set : plan.preparation.subsets) {
     TRY(auto digest, registry::put_set(store, set));
     TRY_DO(registry::seal(store, digest, when));
   }
@@ -118,9 +118,9 @@ Result<void> write_derived(ObjectStore& store, const Plan& plan, const sys::Time
 }
 
 Result<void> write_verdict(ObjectStore& store, const Plan& plan) {
-  TRY(auto digest, registry::put_verdict(store, plan.verdict_document));
+  TRY(auto digest, registry::put_verdict(store, plan.judgement.document));
   std::vector<registry::SetDigest> sets;
-  for (const auto& cell : plan.verdict.cells) sets.push_back(cell.set);
+  for (const auto& cell : plan.judgement.verdict.cells) sets.push_back(cell.set);
   return registry::mark_judged(store, digest, sets);
 }
 
@@ -130,14 +130,15 @@ Result<void> execute(ObjectStore& store, const Options& options, Receipt& receip
   bool moves = plan.moves();
   registry::Channel moved;
   if (moves) {
-    TRY_DO(copy_pinned(store, plan.pinned));
+    TRY_DO(copy_pinned(store, plan.preparation.pinned));
     TRY_DO(write_derived(store, plan, options.when));
-    if (!plan.verdict_document.empty()) TRY_DO(write_verdict(store, plan));
-    if (plan.guard)
-      for (auto& file : plan.guard->blocked)
+    if (!plan.judgement.document.empty()) TRY_DO(write_verdict(store, plan));
+    if (plan.guard.after)
+      for (auto& file : plan.guard.after->blocked)
         if (file.generation == plan.generation()) file.reason = options.why;
-    publish::Reason reason{plan.action, plan.digest,  plan.verdict_digest, options.who,          options.when,
-                           options.why, plan.request, plan.policy,         std::move(plan.guard)};
+    publish::Reason reason{plan.action,  plan.digest,           plan.judgement.digest,
+                           options.who,  options.when,          options.why,
+                           plan.request, plan.judgement.policy, std::move(plan.guard.after)};
     reason.key = options.key; // check_signatures() has looked whether it counts, for exactly this state of the channel
     TRY(moved, publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
   }
@@ -173,15 +174,15 @@ Result<void> check_reviewed(ObjectReader& store, const Plan& plan, const registr
                                         last->who.empty() ? "somebody" : last->who, last->when));
   error.details.push_back(fmt::format("sets      {} to add", plan.sets.size()));
   if (plan.action == registry::Action::promote)
-    error.details.push_back(fmt::format("gate      {}", gate::to_string(plan.verdict.verdict)));
+    error.details.push_back(fmt::format("gate      {}", gate::to_string(plan.judgement.verdict.verdict)));
   return fail(std::move(error));
 }
 
 /// Whether a result or a waiver has come, or gone, since the plan was judged.
 Result<bool> is_out_of_date(ObjectReader& store, const Plan& plan) {
   if (plan.action != registry::Action::promote || !plan.moves()) return false;
-  TRY(auto keys, registry::evidence_and_waiver_keys(store, plan.asked, plan.judged_by));
-  return keys != plan.judged_by;
+  TRY(auto keys, registry::evidence_and_waiver_keys(store, plan.judgement.asked, plan.judgement.records));
+  return keys != plan.judgement.records;
 }
 
 /// One round; precondition_failed when somebody was faster.
@@ -231,7 +232,7 @@ Result<void> check_signatures(ObjectReader& store, const Plan& plan, const Optio
   TRY_DO(check_signer(store, plan.expected, {plan.channel, plan.action, nullptr, plan.last ? &*plan.last : nullptr},
                       options.key));
   if (plan.action != registry::Action::promote || !plan.expected) return {};
-  return check_verdict_signed(store, plan.expected->record, plan.verdict_digest);
+  return check_verdict_signed(store, plan.expected->record, plan.judgement.digest);
 }
 
 Result<Receipt> execute_plan(ObjectStore& store, const Plan& plan, const Options& options) {

@@ -62,7 +62,7 @@ protected:
   void pass(store::ObjectStore& store, const Request& request, const std::string& family = {}) {
     auto plan = plan_promotion(store, request);
     ASSERT_TRUE(plan) << render(plan.error());
-    for (const auto& cell : plan->verdict.cells) {
+    for (const auto& cell : plan->judgement.verdict.cells) {
       if (!family.empty() && cell.cell.family != family) continue;
       registry::EvidenceRecord evidence;
       for (const auto& sealed : request.source.sets)
@@ -119,7 +119,7 @@ TEST_F(Promote, WhatIsReadyMovesByPointerAlone) {
   EXPECT_EQ(shown().size(), 3u);
   auto ledger = *registry::ledger_chain(*store_, registry::require_channel(*store_, "stable")->record);
   EXPECT_EQ(ledger[0].record.plan, receipt->digest);
-  EXPECT_EQ(ledger[0].record.verdict, receipt->plan.verdict_digest);
+  EXPECT_EQ(ledger[0].record.verdict, receipt->plan.judgement.digest);
   EXPECT_EQ(ledger[0].record.who, "tester");
   EXPECT_EQ(ledger[0].record.why, "why");
 }
@@ -615,7 +615,7 @@ TEST_F(Promote, WhatWasTestedWithASetThatStaysBehindStays) {
   ASSERT_TRUE(held) << render(held.error());
   EXPECT_TRUE(held->held) << "nobody has tested torch without this ROCm";
   EXPECT_THAT(held->sets, ::testing::IsEmpty());
-  auto reasons = held->verdict.cells.back().reasons;
+  auto reasons = held->judgement.verdict.cells.back().reasons;
   EXPECT_THAT(reasons.front(), HasSubstr("neither this release nor the channel has"));
   auto elsewhere = request({torch});
   elsewhere.ready_cells_only = true;
@@ -627,8 +627,8 @@ TEST_F(Promote, WhatWasTestedWithASetThatStaysBehindStays) {
   auto both = plan_promotion(*store_, ready);
   ASSERT_TRUE(both) << render(both.error());
   EXPECT_EQ(both->sets.size(), 2u);
-  EXPECT_THAT(both->about.read, ::testing::SizeIs(2)) << "records about other sets did not decide";
-  EXPECT_THAT(both->judged_by, ::testing::SizeIs(2)) << "and were not even read";
+  EXPECT_THAT(both->judgement.about.read, ::testing::SizeIs(2)) << "records about other sets did not decide";
+  EXPECT_THAT(both->judgement.records, ::testing::SizeIs(2)) << "and were not even read";
 }
 
 TEST_F(Promote, AFailureThatArrivesWhileItIsJudgedHolds) {
@@ -639,7 +639,7 @@ TEST_F(Promote, AFailureThatArrivesWhileItIsJudgedHolds) {
   // As if hashing took an hour, in which a test job records its failure.
   late.before_writing = [&](const Plan& plan) -> Result<void> {
     if (asked++ > 0) return {};
-    auto evidence = registry::load_evidence(*store_, plan.verdict.cells.at(0).evidence.at(0));
+    auto evidence = registry::load_evidence(*store_, plan.judgement.verdict.cells.at(0).evidence.at(0));
     evidence->result = registry::Outcome::failed;
     evidence->passed = 0;
     evidence->failed = 1;
@@ -661,7 +661,7 @@ TEST_F(Promote, ResultsThatNeverStopComingEndInAnError) {
   auto busy = options();
   int asked = 0;
   busy.before_writing = [&](const Plan& plan) -> Result<void> {
-    auto evidence = registry::load_evidence(*store_, plan.verdict.cells.at(0).evidence.at(0));
+    auto evidence = registry::load_evidence(*store_, plan.judgement.verdict.cells.at(0).evidence.at(0));
     evidence->log = std::to_string(++asked);
     TRY_DO(registry::put_evidence(*store_, *evidence));
     return {};
@@ -678,7 +678,7 @@ TEST_F(Promote, AnotherSetWithABlockedFileIsLeftOut) {
   ASSERT_TRUE(go({bad}));
   auto back = rollback(*store_, "stable", options());
   ASSERT_TRUE(back) << render(back.error());
-  EXPECT_EQ(back->plan.blocks, 3u);
+  EXPECT_EQ(back->plan.guard.blocks, 3u);
   EXPECT_EQ(registry::require_channel(*store_, "stable")->record.guard.blocked.front().reason, "why");
   auto refused = go({bad});
   ASSERT_FALSE(refused);

@@ -203,17 +203,17 @@ TEST_F(SignedMoves, AVerdictIsSignedForOneChannelAndOneCase) {
     ASSERT_TRUE(signature::sign(*store_, {"verdict", *verdict.sha256()}, key));
   };
   auto here = plan_for("stable"), elsewhere = plan_for("rehearsal");
-  EXPECT_NE(here.verdict_digest, elsewhere.verdict_digest) << "a verdict names its channel";
-  sign(elsewhere.verdict_digest, keys_.oncall);
-  sign(here.verdict_digest, keys_.stranger);
+  EXPECT_NE(here.judgement.digest, elsewhere.judgement.digest) << "a verdict names its channel";
+  sign(elsewhere.judgement.digest, keys_.oncall);
+  sign(here.judgement.digest, keys_.stranger);
   EXPECT_EQ(code(promote_set(0, policy, keys_.lead)), "O042");
-  sign(here.verdict_digest, keys_.oncall);
+  sign(here.judgement.digest, keys_.oncall);
   ASSERT_TRUE(promote_set(0, policy, keys_.lead));
   EXPECT_EQ(code(promote_set(1, policy, keys_.lead)), "O042") << "another set has another verdict";
   EXPECT_EQ(code_of_last(), "");
   EXPECT_EQ(bad_moves(), 0u);
   // Who signs moves wrote a promotion by hand that the judge has not signed.
-  auto place = fmt::format("signatures/{}/{}.json", here.verdict_digest.hex(), keys_.oncall.public_key().id());
+  auto place = fmt::format("signatures/{}/{}.json", here.judgement.digest.hex(), keys_.oncall.public_key().id());
   ASSERT_TRUE(store_->remove(place));
   EXPECT_EQ(code_of_last(), "O044");
   EXPECT_EQ(bad_moves(), 1u);
@@ -229,9 +229,9 @@ TEST_F(SignedMoves, ASignedVerdictLetsInOnePromotion) {
     source.sets = {sets_[which]};
     auto plan = plan_promotion(*store_, {source, "stable", policy, false, k_noon});
     ASSERT_TRUE(plan) << render(plan.error());
-    signed_first = plan->verdict_digest;
-    ASSERT_TRUE(registry::put_verdict(*store_, plan->verdict_document));
-    ASSERT_TRUE(signature::sign(*store_, {"verdict", *plan->verdict_digest.sha256()}, keys_.oncall));
+    signed_first = plan->judgement.digest;
+    ASSERT_TRUE(registry::put_verdict(*store_, plan->judgement.document));
+    ASSERT_TRUE(signature::sign(*store_, {"verdict", *plan->judgement.digest.sha256()}, keys_.oncall));
   };
   judge_and_sign(0);
   ASSERT_TRUE(promote_set(0, policy, keys_.lead));

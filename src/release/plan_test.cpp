@@ -136,7 +136,7 @@ TEST(Release, WhatIsExpectedIsLookedForInTheWholeRelease) {
   ASSERT_TRUE(planned) << render(planned.error());
   for (const auto& part : planned->parts) {
     std::vector<std::string> missing;
-    for (const auto& cell : part.plan->verdict.cells)
+    for (const auto& cell : part.plan->judgement.verdict.cells)
       if (cell.set.empty()) missing.push_back(cell.cell.family);
     EXPECT_THAT(missing, ElementsAre("gfx1151")) << part.request.channel;
   }

@@ -15,6 +15,7 @@
 #include "sys/clock.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace quarry::cli {
 
@@ -39,72 +40,107 @@ Result<promote::Request> promote_request_of(Context& context, const Arguments& a
                           std::move(source.expectations)};
 }
 
-Result<int> run_promote(Context& context, const Arguments& arguments) {
-  if (release::is_pattern(arguments.get("--to"))) return promote_release(context, arguments);
-  TRY(auto options, promote_options_of(context, arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto to, promotion_destination(context, arguments, *store));
-  TRY(auto base, dependencies_of(context, arguments));
+/// What a promotion works with.
+struct Promotion {
+  std::unique_ptr<store::ObjectStore> store;
+  Destination to;
+  std::unique_ptr<BaseIndex> base; ///< null: none is asked
+  promote::Request request = {};   ///< refers to `base`
+  promote::Options options;
+  bool checked = false; ///< whether `to` can take what moves: looked at before the move
+};
+
+Result<void> fill_request(Context& context, const Arguments& arguments, Promotion& promotion) {
+  auto& [store, to, base, request, options, checked] = promotion;
   auto asked_for = promote_request_of(context, arguments, to, *store);
   if (!asked_for && options.dry_run && could_not_look(asked_for.error())) {
     // What is to be promoted must be read; of a public bucket nobody needs credentials for that.
     TRY(store, open_unsigned(context, arguments.get("--store")));
     if (auto unsigned_too = promote_request_of(context, arguments, to, *store)) asked_for = std::move(unsigned_too);
   }
-  TRY(auto request, std::move(asked_for));
+  TRY(request, std::move(asked_for));
   if (base) {
     request.base_index = &base->candidates();
     request.base_index_name = base->name();
   }
   TRY(request.pin_from, rules_to_pin(context, arguments, {arguments.get("--store"), options.dry_run}, *store,
                                      {{request.channel, request.source.sets}}));
-  bool checked = false;
-  if (to.store)
-    options.before_writing = [&](const promote::Plan& plan) -> Result<void> {
-      TRY(auto sets, release::promoted_sets(*store, {request, plan}));
-      checked = true;
-      TRY(auto notes, release::judge_delivery(*store, {request, plan}, to, sets));
-      context.out.findings(notes);
-      return check_delivery(context, to, sets);
-    };
-  TRY(auto receipt, promote::promote(*store, request, options));
-  context.out.findings(receipt.notes);
-  auto document = receipt_json(receipt, "quarry.promote/1", options.dry_run);
-  document["gate"] = verdict_json(receipt.plan.verdict);
-  document["distribution"] = nullptr;
-  std::optional<Delivery> delivery;
-  if (to.store && !receipt.held) {
-    TRY(auto sets, release::promoted_sets(*store, {request, receipt.plan}));
-    if (!checked) {
-      auto judged = release::judge_delivery(*store, {request, receipt.plan}, to, sets);
-      bool unseen = !judged && options.dry_run && could_not_look(judged.error()); // deliver() says so
-      if (!judged && !unseen) return fail(std::move(judged).error());
-      if (judged) context.out.findings(*judged);
-    }
-    if (!checked && !options.dry_run) TRY_DO(check_delivery(context, to, sets)); // of a plan that was executed before
-    TRY(delivery, deliver(context, *store, to, sets, options));
-    context.out.findings(delivery->receipt.notes);
-    document["distribution"] = delivery_json(to, *delivery);
+  return {};
+}
+
+/// Before the channel moves: whether the other store may and can take what would move.
+Result<void> check_before_the_move(Context& context, Promotion& promotion, const promote::Plan& plan) {
+  auto& store = *promotion.store;
+  TRY(auto sets, release::promoted_sets(store, {promotion.request, plan}));
+  promotion.checked = true;
+  TRY(auto notes, release::judge_delivery(store, {promotion.request, plan}, promotion.to, sets));
+  context.out.findings(notes);
+  return check_delivery(context, promotion.to, sets);
+}
+
+/// Copies to the other store what the channel shows of the source now.
+Result<Delivery> deliver_promoted(Context& context, Promotion& promotion, const promote::Receipt& receipt) {
+  auto& [store, to, base, request, options, checked] = promotion;
+  TRY(auto sets, release::promoted_sets(*store, {request, receipt.plan}));
+  if (!checked) { // of a dry run, or of a plan that was executed before
+    auto judged = release::judge_delivery(*store, {request, receipt.plan}, to, sets);
+    bool unseen = !judged && options.dry_run && could_not_look(judged.error()); // deliver() says so
+    if (!judged && !unseen) return fail(std::move(judged).error());
+    if (judged) context.out.findings(*judged);
+    if (!options.dry_run) TRY_DO(check_delivery(context, to, sets));
   }
-  context.out.document(document);
-  const auto& verdict = receipt.plan.verdict;
-  const auto& subjects = receipt.plan.subjects;
+  TRY(auto delivery, deliver(context, *store, to, sets, options));
+  context.out.findings(delivery.receipt.notes);
+  return delivery;
+}
+
+/// Says what was done or would be done, and how to go on.
+void print_promotion(Context& context, const Arguments& arguments, const Promotion& promotion,
+                     const promote::Receipt& receipt, const std::optional<Delivery>& delivery) {
+  const auto& [policy, subjects, verdict] =
+      std::tie(promotion.request.policy, receipt.plan.judgement.subjects, receipt.plan.judgement.verdict);
+  const auto& channel = promotion.request.channel;
+  bool dry_run = promotion.options.dry_run;
   if (!receipt.completed && !verdict.cells.empty())
     context.out.data(
-        verdict_text(verdict, subjects, {request.source.source, request.channel, context.out.data_look()}));
+        verdict_text(verdict, subjects, {promotion.request.source.source, channel, context.out.data_look()}));
   if (receipt.held) {
-    context.out.data(fmt::format("held: nothing was moved, {} stays as it is\n", request.channel));
-    context.out.data(held_text(context, arguments, {request.policy, verdict, subjects}));
-    return k_exit_held;
+    context.out.data(fmt::format("held: nothing was moved, {} stays as it is\n", channel));
+    return context.out.data(held_text(context, arguments, {policy, verdict, subjects}));
   }
-  if (delivery && options.dry_run) context.out.data(delivery_text(to, *delivery, true));
-  context.out.data(options.dry_run ? promote_dry_run_text(receipt, NextCommand(context, "promote").flags_of(arguments),
-                                                          delivery.has_value())
-                                   : moved_text(receipt));
-  if (delivery && !options.dry_run) context.out.data(delivery_text(to, *delivery, false));
+  if (delivery && dry_run) context.out.data(delivery_text(promotion.to, *delivery, true));
+  context.out.data(
+      dry_run ? promote_dry_run_text(receipt, NextCommand(context, "promote").flags_of(arguments), delivery.has_value())
+              : moved_text(receipt));
+  if (delivery && !dry_run) context.out.data(delivery_text(promotion.to, *delivery, false));
   if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
-    context.out.note(undo_note(context, arguments, request.channel));
-  return receipt.moved ? tell_what_moved(context, arguments, *store, {"promote", document}) : Result<int>(0);
+    context.out.note(undo_note(context, arguments, channel));
+}
+
+Result<int> run_promote(Context& context, const Arguments& arguments) {
+  if (release::is_pattern(arguments.get("--to"))) return promote_release(context, arguments);
+  Promotion promotion;
+  TRY(promotion.options, promote_options_of(context, arguments));
+  TRY(promotion.store, open_store(context, arguments.get("--store")));
+  TRY(promotion.to, promotion_destination(context, arguments, *promotion.store));
+  TRY(promotion.base, dependencies_of(context, arguments));
+  TRY_DO(fill_request(context, arguments, promotion));
+  auto options = promotion.options;
+  if (promotion.to.store)
+    options.before_writing = [&](const promote::Plan& plan) { return check_before_the_move(context, promotion, plan); };
+  TRY(auto receipt, promote::promote(*promotion.store, promotion.request, options));
+  context.out.findings(receipt.notes);
+  std::optional<Delivery> delivery;
+  if (promotion.to.store && !receipt.held) {
+    TRY(delivery, deliver_promoted(context, promotion, receipt));
+  }
+  auto document = receipt_json(receipt, "quarry.promote/1", options.dry_run);
+  document["gate"] = verdict_json(receipt.plan.judgement.verdict);
+  document["distribution"] = delivery ? delivery_json(promotion.to, *delivery) : Json(nullptr);
+  context.out.document(document);
+  print_promotion(context, arguments, promotion, receipt, delivery);
+  if (receipt.held) return k_exit_held;
+  return receipt.moved ? tell_what_moved(context, arguments, *promotion.store, {"promote", document}) : Result<int>(0);
 }
 
 std::vector<Flag> promote_flags() {
