@@ -44,6 +44,8 @@ READS = jobs("echo ${{ inputs.level }}")
 LEVEL = "level: {type: string, default: a}"
 GATE = "on: push\njobs:\n" + job("make", name="a") + job("make", name="b") + "%s" + job("echo ${{ toJSON(needs.a.result) }} ${{ toJSON(needs.b.result) }}", name="summary", more="    needs: [a, b]\n    if: always()\n")
 MATRIX = "on: push\njobs:\n" + job("      - id: s\n        run: echo o=1\n", name="m", more="%s    outputs: {o: '${{ steps.s.outputs.o }}'}\n") + job("echo ${{ needs.m.outputs.o }}", name="r", more="    needs: m\n")
+LEGS = "on: push\njobs:\n  m:\n    strategy: {matrix: {p: [1, 2]}}\n    uses: ./.github/workflows/target.yml\n    with: {level: '${{ %s }}'}\n" + job("echo ${{ needs.m.outputs.o }}", name="r", more="    needs: m\n")
+WRITTEN = "on: {workflow_call: {inputs: {level: {type: string}}, outputs: {o: {value: '${{ jobs.j.outputs.o }}'}}}}\njobs:\n" + job("      - id: s\n        if: inputs.level != ''\n        run: echo \"o=${V}\" >> \"$GITHUB_OUTPUT\"\n        env: {V: \"${{ inputs.level }}\"}\n", more="    outputs: {o: '${{ steps.s.outputs.o }}'}\n")
 OUTPUT = "on:\n  workflow_call:\n    outputs: {o: {value: '${{ jobs.j.outputs.o }}'}}\n" + jobs("make")
 OLD, NEW = "gfx900,gfx906,gfx908", "gfx900,gfx906,gfx908,gfx90a"
 PLAIN = "on: push\n" + jobs("make")
@@ -115,6 +117,9 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y133", {f"a{n}.yml": call("", CALLED % "").replace("target", f"a{n + 1}") for n in range(11)} | {"a11.yml": CALLED % "" + jobs("make")}, {"a9.yml": call("", CALLED % "").replace("target", "a0")}),
     ("Y132", {"a.yml": MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n"}, {"a.yml": (MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n").replace("steps.s.outputs.o }}", "github.sha }}-${{ toJSON(inputs.x) }}")}),
     ("Y132", {"a.yml": (MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n").replace("steps.s.outputs.o", "toJSON(matrix.p)")}, {"a.yml": (MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n").replace("${{ steps.s.outputs.o }}", "on")}),
+    ("Y132", {"a.yml": LEGS % "matrix.p", "target.yml": WRITTEN}, {"a.yml": LEGS % "github.sha"}),
+    ("Y132", {"a.yml": LEGS % "github.sha", "target.yml": WRITTEN.replace("${V}", "$(date)")}, {"target.yml": WRITTEN}),
+    ("Y132", {"a.yml": LEGS % "github.sha", "target.yml": WRITTEN.replace("inputs.level }}\"", "inputs.level }}-${{ matrix.q }}\"")}, {"target.yml": WRITTEN}),
     ("Y118", {"a.yml": BOTH % (LEVEL, "") + jobs("echo ${{ github.ref && inputs.level }}")}, {"a.yml": BOTH % (LEVEL, "") + jobs("echo ${{ inputs.level != '' && inputs.level }}")}),
     ("Y118", {"a.yml": BOTH % (LEVEL, "") + READS}, {"a.yml": BOTH % ("level: {type: string, default: ''}", "") + READS}),
     ("Y118", {"a.yml": BOTH % (LEVEL, "") + "jobs:\n" + job("make", name="a", more="    if: inputs.level != ''\n") + job("echo ${{ inputs.level }}", name="b", more="    needs: a\n    if: always()\n")}, {"a.yml": BOTH % (LEVEL, "") + "jobs:\n" + job("make", name="a", more="    if: inputs.level != ''\n") + job("echo ${{ inputs.level }}", name="b", more="    needs: a\n")}),

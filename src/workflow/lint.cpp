@@ -38,6 +38,7 @@ Report lint_repository(Repository& repository, const LintOptions& options) {
   check_interfaces(rules);
   check_calls(rules);
   check_graph(rules);
+  check_matrices(rules);
   check_checkouts(rules);
   check_steps(rules);
   check_downloads(rules);

@@ -50,7 +50,8 @@ bool is_read(const File& file, std::string_view name);
 
 void check_interfaces(const Rules& rules); ///< Y118 - Y122, Y124, Y128
 void check_calls(const Rules& rules);      ///< Y110 - Y117
-void check_graph(const Rules& rules);      ///< Y129, Y132, Y133, Y135, Y144
+void check_graph(const Rules& rules);      ///< Y129, Y133, Y135, Y144
+void check_matrices(const Rules& rules);   ///< Y132
 void check_checkouts(const Rules& rules);  ///< Y125 - Y127, Y136, Y137, Y141
 void check_steps(const Rules& rules);      ///< Y134, Y138
 void check_downloads(const Rules& rules);  ///< Y140

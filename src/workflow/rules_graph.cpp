@@ -1,5 +1,4 @@
-// What only the graph of jobs and calls shows: permissions along a chain, circles, outputs of matrices, GitHub's
-// bounds, gates.
+// What only the graph of jobs and calls shows: permissions along a chain, circles, GitHub's bounds, gates.
 #include "base/text.hpp"
 #include "workflow/rules.hpp"
 #include <algorithm>
@@ -82,51 +81,6 @@ private:
   std::set<std::string> told_;
   std::set<std::tuple<std::string, std::size_t, Grant>> seen_;
 };
-
-// outputs of a matrix
-
-bool is_matrix(const Job& job) { return job.has_matrix && (job.dynamic_matrix || job.legs > 1); }
-
-bool differs_between_legs(const Expression& part) {
-  if (part.kind == Expression::Kind::call && part.text == "hashfiles") return true;
-  if (part.kind == Expression::Kind::name)
-    for (std::string_view fixed : {"inputs", "github", "needs", "vars"})
-      if (same_name(part.path[0], fixed)) return false;
-  return part.kind == Expression::Kind::name || std::any_of(part.parts.begin(), part.parts.end(), differs_between_legs);
-}
-
-/// Whether each leg of a matrix gives the output the same value: a constant, or an expression that reads only what
-/// does not change between the legs.
-bool same_in_each_leg(const Job& job, const std::string& name) {
-  const auto* outputs = job.node->find("outputs");
-  const Node* value = nullptr;
-  if (outputs)
-    for (const auto& member : outputs->members)
-      if (same_name(member.key, name)) value = &member.value;
-  if (!value) return false;
-  for (const auto& piece : split_template(value->text)) {
-    auto parsed = piece.is_expression ? parse_expression(piece.text).expression : std::nullopt;
-    if (piece.is_expression && (!parsed || differs_between_legs(*parsed))) return false;
-  }
-  return true;
-}
-
-void check_matrix_outputs(const Rules& rules, const File& file) {
-  std::set<std::string> told;
-  for (const auto& read : file.reads) {
-    if (read.path.size() < 4 || (read.path[0] != "needs" && read.path[0] != "jobs") || read.path[2] != "outputs")
-      continue;
-    for (const auto& job : file.jobs) {
-      if (!same_name(job.id, read.path[1]) || !is_matrix(job)) continue;
-      if (same_in_each_leg(job, read.path[3]) || !told.insert(job.id + "." + read.path[3]).second) continue;
-      rules.add(file, read.at, "Y132", Severity::warning,
-                fmt::format("output `{}` of job `{}` is read as one value, and each leg of its matrix writes it: the "
-                            "last to end wins",
-                            read.path[3], job.id),
-                "write one output or artifact for each leg, or let one job decide");
-    }
-  }
-}
 
 // circles
 
@@ -273,7 +227,6 @@ void check_graph(const Rules& rules) {
   for (const auto& file : rules.repository.files) {
     auto circular = circles.look(*file);
     if (file->action) continue;
-    check_matrix_outputs(rules, *file);
     check_bounds(rules, *file, circular);
     check_gates(rules, *file);
     // A workflow that is only called gets what its callers grant, so the chain is followed from where runs start.
