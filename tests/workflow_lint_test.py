@@ -305,6 +305,15 @@ def test_a_suppression_stays_when_something_was_not_looked_at(reviewed):
     assert done["not_looked_at"] and done["fixed"] == [] and path.read_text().startswith("# quarry")
 
 
+def test_a_step_of_an_action_has_no_job(tmp_path):
+    (tmp_path / ".github/workflows").mkdir(parents=True)
+    (tmp_path / ".github/workflows/a.yml").write_text(f"on: push\njobs:\n  j:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{{uses: {CHECKOUT}}}, {{uses: ./act}}]\n")
+    (tmp_path / "act").mkdir()
+    (tmp_path / "act/action.yml").write_text(f"name: a\nruns:\n  using: composite\n  steps:\n    - uses: {CHECKOUT}\n      with: {{repository: a/b}}\n")
+    found = quarry("workflow", "lint", tmp_path, "--json").json["findings"]
+    assert [finding["message"].split(" checks out")[0] for finding in found] == ["step `actions/checkout`"], found
+
+
 def test_no_workflows(tmp_path):
     refused("Y152", 3, "workflow", "lint", tmp_path)
     refused("Y150", 3, "workflow", "lint", tmp_path / "none")

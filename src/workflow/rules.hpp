@@ -40,7 +40,7 @@ std::vector<Checkout> checkouts_of(const File& file);
 /// Whether a ref is the whole id of a commit: 40 hexadecimal digits.
 bool is_commit(std::string_view ref);
 
-/// The job's name and the step's label for messages: "job `build`, step `Checkout JAX`".
+/// For messages: "job `build`, step `Checkout JAX`"; in an action "step `Checkout JAX`".
 std::string step_name(const File& file, int job, int step);
 /// So many names fit into a message; text::first says how many more there are.
 inline constexpr std::size_t k_names_shown = 5;

@@ -87,7 +87,7 @@ private:
     return output != callee->outputs.end() && agree_on(output->value.text_at("value"), inside);
   }
 
-  /// Of steps that write outputs and nothing else: `echo "uri=${URI}" >> "$GITHUB_OUTPUT"`.
+  /// Understands steps that write outputs and do nothing else: `echo "uri=${URI}" >> "$GITHUB_OUTPUT"`.
   bool agree_on_step(std::string_view id, std::string_view output, const Maker& maker) {
     auto step =
         std::ranges::find_if(maker.job->steps, [&](const Step& s) { return same_name(s.node->text_at("id"), id); });

@@ -31,7 +31,8 @@ void check_matrix_of_one(const Rules& rules, const File& file, const Job& job) {
 
 std::string step_name(const File& file, int job, int step) {
   const auto& one = file.jobs[static_cast<std::size_t>(job)];
-  return fmt::format("job `{}`, step `{}`", one.id, one.steps[static_cast<std::size_t>(step)].label);
+  auto label = fmt::format("step `{}`", one.steps[static_cast<std::size_t>(step)].label);
+  return file.action ? label : fmt::format("job `{}`, {}", one.id, label); // an action has no jobs
 }
 
 void check_steps(const Rules& rules) {
