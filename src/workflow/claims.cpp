@@ -78,7 +78,8 @@ bool is_symptom(std::string_view word) {
 
 /// `ModuleNotFoundError`, `SIGSEGV`, `ENOENT`: what a program printed.
 bool names_symptom(std::string_view name) {
-  for (std::string_view end : {"Error", "Exception", "Warning", "Failure", "_ERROR", "_FAILURE", "_FAILED"})
+  for (std::string_view end :
+       {"Error", "Exception", "Warning", "Failure", "_ERROR", "_FAILURE", "_FAILED", "_error", "_failure"})
     if (name.ends_with(end)) return true;
   static constexpr std::array<std::string_view, 5> k_errors = {"ENOENT", "EACCES", "ENOSPC", "EINVAL", "EPERM"};
   bool upper = std::all_of(name.begin(), name.end(), ascii::is_upper);

@@ -104,14 +104,22 @@ bool is_event(std::string_view name) {
   return std::find(k_events.begin(), k_events.end(), name) != k_events.end();
 }
 
+/// "ci.yml" for "ci.yaml": both endings are YAML's, and people mix them up.
+std::string_view without_yaml_ending(std::string_view path) {
+  for (std::string_view ending : {".yml", ".yaml"})
+    if (path.ends_with(ending)) path.remove_suffix(ending.size());
+  return path;
+}
+
 /// Whether a file or directory of that name changes, is created or deleted.
 bool path_changes(const History& history, std::string_view name) {
+  name = without_yaml_ending(name);
   while (name.starts_with("./")) name.remove_prefix(2);
   while (name.starts_with('/')) name.remove_prefix(1);
   while (name.ends_with('/')) name.remove_suffix(1);
   if (name.empty()) return false;
   return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
-    return ("/" + file.path + "/").find(fmt::format("/{}/", name)) != std::string::npos;
+    return fmt::format("/{}/", without_yaml_ending(file.path)).find(fmt::format("/{}/", name)) != std::string::npos;
   });
 }
 

@@ -68,8 +68,8 @@ TEST(Claims, AreCertainIfTheirVerbComesFirst) {
 }
 
 TEST(Claims, AreUnsureIfTheySayWhereSomethingWasSeen) {
-  for (auto text :
-       {"Fix the `load_so` crash", "Fixes `ModuleNotFoundError`", "Fixed flaky `test_a`", "Fix `SIGSEGV` in `a_b`"})
+  for (auto text : {"Fix the `load_so` crash", "Fixes `ModuleNotFoundError`", "Fixed flaky `test_a`",
+                    "Fix `SIGSEGV` in `a_b`", "Fix startup_failure by removing permissions"})
     EXPECT_TRUE(read_claims(text).at(0).unsure) << text;
   for (auto text : {"Fix `load_so`", "Added the `load_so` error", "Changed `Error_a`", "Fixed `a_b` from `c` to `d`"})
     EXPECT_FALSE(read_claims(text).at(0).unsure) << text;
@@ -92,7 +92,8 @@ TEST(Claims, FindPathsThatChange) {
   history.files.push_back({"jax/.github/workflows/a.yml", false, true, {}, {}, {}});
   Changes changes;
   Repository before;
-  for (auto text : {"Deleted `.github/workflows/a.yml`", "Deleted a.yml", "Deleted `jax/.github`", "Deleted ./jax"})
+  for (auto text : {"Deleted `.github/workflows/a.yml`", "Deleted a.yml", "Deleted `jax/.github`", "Deleted ./jax",
+                    "Deleted a.yaml"})
     for (const auto& claim : read_claims(text))
       EXPECT_TRUE(judge(claim, changes, history, before).nowhere.empty()) << text;
   EXPECT_FALSE(judge(read_claims("Deleted b.yml").at(0), changes, history, before).nowhere.empty());
