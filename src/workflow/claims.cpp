@@ -211,6 +211,11 @@ bool is_name(const Token& token) {
   return plain && says && (token.quoted || inside);
 }
 
+/// "add pyodide_315 support": what people call a thing, not how the files spell it.
+bool is_subject(const std::vector<Token>& words, std::size_t i) {
+  return !words[i].quoted && i + 1 < words.size() && text::lower(words[i + 1].text) == "support";
+}
+
 /// Without the number that the pull request itself has in its title: "Add `ref` (#12)".
 std::string_view without_number(std::string_view statement) {
   statement = text::trim(statement);
@@ -282,7 +287,7 @@ std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
     } else if (is_file(words[i].text)) {
       if (place && !is_workflow(words[i].text)) continue; // "to the steps of `fetch.py`"
       (words[i].aside ? aside : claim).files.push_back(words[i].text);
-    } else if (is_name(words[i]) && !place && claim.names.size() < k_names_max) {
+    } else if (is_name(words[i]) && !place && !is_subject(words, i) && claim.names.size() < k_names_max) {
       (words[i].aside ? aside : claim).names.push_back(words[i].text);
     }
   }

@@ -67,6 +67,11 @@ TEST(Claims, AreCertainIfTheirVerbComesFirst) {
   EXPECT_FALSE(read_claims("The default of `a_b` raised").at(0).certain);
 }
 
+TEST(Claims, DoNotNameWhatIsSupported) {
+  EXPECT_TRUE(read_claims("feat: add pyodide_315 support").empty());
+  EXPECT_EQ(read_claims("Add `a_b` support").at(0).names, std::vector<std::string>{"a_b"});
+}
+
 TEST(Claims, AreUnsureIfTheySayWhereSomethingWasSeen) {
   for (auto text : {"Fix the `load_so` crash", "Fixes `ModuleNotFoundError`", "Fixed flaky `test_a`",
                     "Fix `SIGSEGV` in `a_b`", "Fix startup_failure by removing permissions"})
