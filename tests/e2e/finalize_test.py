@@ -142,7 +142,7 @@ def test_a_release_that_was_tampered_with_does_not_inherit(line, final, tmp_path
     library = next(path for path in sorted(tree.rglob("*.so*")) if path.is_file())
     library.write_bytes(library.read_bytes() + b"evil")
     wheel.unlink()
-    good("wheel", "pack", tree, "--output-dir", evil / "dist")
+    good("wheel", "pack", tree, "--output-dir", evil / "dist", "--profile", "ci")  # packs the rest as the candidate is
     record = json.loads((evil / "derivation.json").read_text())
     refused("P095", 2, "publish", evil, "--store", f"file:{line.store}", "--run-id", "43", "--platform", "linux", "--artifact-group", small_artifacts.FAMILY)
     for file in record["files"]:
