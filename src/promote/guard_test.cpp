@@ -54,6 +54,23 @@ TEST_F(Protection, ReadsWhatTheChannelShows) {
   EXPECT_TRUE(protect("approvers = [\"lead\"]\n"));
 }
 
+TEST_F(Protection, IsNotLiftedByWhoWritesTheRecord) {
+  ASSERT_TRUE(protect());
+  auto now = *registry::require_channel(*store_, "stable");
+  auto lifted = now.record;
+  lifted.guard = {};
+  ASSERT_TRUE(registry::swap_channel(*store_, now, lifted));
+  auto more = registry::testing::sealed_sample(*store_, "2-linux/python/g", {{"b-1-py3-none-any.whl", "b", "1"}});
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  auto refused = publish::add_sets(*store_, "stable", {more}, reason);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P118") << render(refused.error());
+  ASSERT_TRUE(protect()) << "the way back";
+  EXPECT_EQ(publish::add_sets(*store_, "stable", {more}, reason).error().code, "P083");
+}
+
 TEST_F(Protection, PagesSayWhatThePolicyLacks) {
   ASSERT_TRUE(pages::project_channel(*store_, "stable"));
   const auto open_root = page("index.html"), open_project = page("simple/a/index.html");

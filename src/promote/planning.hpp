@@ -7,12 +7,9 @@
 
 namespace quarry::promote {
 
-constexpr unsigned k_looks = 8; // at once: a server answers them in a millisecond each
+using registry::is_lost;
 
-/// Whether a record or file is gone or altered, as opposed to a store that cannot be asked now. Pure.
-inline bool is_lost(const Error& error) {
-  return error.kind == ErrorKind::not_found || error.kind == ErrorKind::corrupt;
-}
+constexpr unsigned k_looks = 8; // at once: a server answers them in a millisecond each
 
 /// A file that a channel is about to show, and who names it.
 struct Wanted {

@@ -52,7 +52,26 @@ Result<Channel> move_channel(store::ObjectStore& store, const std::string& chann
   return moved;
 }
 
-Result<void> refuse_guarded(const ChannelRecord& channel, const std::vector<registry::SealedSet>& sets) {
+namespace {
+/// The last move says what protects the channel and what it blocks. Whoever writes the record without Quarry could lift
+/// both. A channel whose last move is lost must not get stuck; entries of older programs do not say it.
+Result<void> refuse_altered(store::ObjectReader& store, const ChannelRecord& channel) {
+  auto last = registry::load_ledger(store, channel.ledger);
+  if (!last && registry::is_lost(last.error())) return {};
+  if (!last) return fail(std::move(last).error());
+  if (!last->guard || *last->guard == registry::summary_of(channel.guard)) return {};
+  return fail(
+      ErrorKind::corrupt, "P118", fmt::format("channel {} is not protected as its last move left it", channel.name),
+      fmt::format("nothing was changed; somebody wrote to the store without Quarry: `quarry channel verify {0}` "
+                  "says more; restore {1} from a copy, or bind its policy again: `quarry channel protect {0} "
+                  "--policy FILE --reason TEXT`",
+                  channel.name, registry::channel_key(channel.name)));
+}
+
+} // namespace
+
+Result<void> refuse_guarded(store::ObjectReader& store, const ChannelRecord& channel,
+                            const std::vector<registry::SealedSet>& sets) {
   if (!channel.guard.policy.empty())
     return fail(ErrorKind::held, "P083",
                 fmt::format("channel {} is protected: sets get there by a promotion that policy {} allows",
@@ -60,6 +79,7 @@ Result<void> refuse_guarded(const ChannelRecord& channel, const std::vector<regi
                 fmt::format("publish into another channel, such as staging, test there, then `quarry promote --from "
                             "channel:staging --to {}`",
                             channel.name));
+  TRY_DO(refuse_altered(store, channel));
   return registry::refuse_blocked(channel, sets);
 }
 
@@ -102,7 +122,7 @@ Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
     TRY(auto now, registry::read_channel(store, channel));
     registry::View base;
     if (now) {
-      TRY_DO(refuse_guarded(now->record, sets));
+      TRY_DO(refuse_guarded(store, now->record, sets));
       TRY(base, registry::load_view_for(store, now->record.view, sets), "while reading channel " + channel);
     }
     TRY(auto next, registry::extend_view(base, sets), "in channel " + channel);

@@ -38,9 +38,11 @@ Result<registry::Channel> move_channel(store::ObjectStore& store, const std::str
                                        const std::optional<registry::Channel>& expected, const registry::View& view,
                                        const Reason& reason);
 
-/// Fails if these sets may not be published straight into this channel: with held P083 if it is protected, and with
-/// R022 if it blocks a file of theirs. Pure.
-Result<void> refuse_guarded(const registry::ChannelRecord& channel, const std::vector<registry::SealedSet>& sets);
+/// Fails if these sets may not be published straight into this channel: with held P083 if it is protected, with corrupt
+/// P118 if its record protects or blocks other than its last move left it, and with R022 if it blocks a file of theirs.
+/// One read. A lost ledger entry stops nobody, and entries of older programs do not say what they left.
+Result<void> refuse_guarded(store::ObjectReader& store, const registry::ChannelRecord& channel,
+                            const std::vector<registry::SealedSet>& sets);
 
 /// Changes the guard of a channel and nothing else: a move of its own, with the same view; then writes the channel's
 /// pages. A channel that does not exist is made, with an empty view. `change` gets the present guard and returns the
@@ -62,9 +64,9 @@ struct Added {
 };
 /// Adds sets to a channel, which is made if it does not exist; its pages are the caller's task. Starts over if other
 /// writers are faster, `k_rebase_max` times, then fails with precondition_failed P010. Fails with R018 if a file's name
-/// is taken by other bytes, with held P083 and R022 as refuse_guarded() says, with R031, and with R004 after
-/// k_unknown_outcomes_max unknown outcomes. A round costs one read for each project of the sets and what move_channel()
-/// does; it does not grow with the rest of the channel.
+/// is taken by other bytes, as refuse_guarded() does, with R031, and with R004 after k_unknown_outcomes_max unknown
+/// outcomes. A round costs a read for the last move, one for each project of the sets, and what move_channel() does; it
+/// does not grow with the rest of the channel.
 Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
                        const std::vector<registry::SealedSet>& sets, const Reason& reason);
 

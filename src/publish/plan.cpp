@@ -151,7 +151,7 @@ Result<void> look_at_channel(ObjectReader& store, const std::string& name, const
   TRY(auto channel, registry::read_channel(store, name));
   if (!channel) return {};
   std::vector<SealedSet> added{{registry::digest_of(set), set, {}}};
-  TRY_DO(refuse_guarded(channel->record, added));
+  TRY_DO(refuse_guarded(store, channel->record, added));
   TRY(auto view, registry::load_view_for(store, channel->record.view, added), "while reading channel " + name);
   TRY_DO(registry::check_extension(view, added), "in channel " + name);
   return {};

@@ -64,6 +64,11 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 //
 // load_… reads a record and checks its hash. It costs one read, and fails with R010 (also for an empty digest), R011,
 // R012, R007 and B002 to B004.
+
+/// Whether load_… failed because the record is gone or altered, not because the store cannot be asked now. Pure.
+inline bool is_lost(const Error& error) {
+  return error.kind == ErrorKind::not_found || error.kind == ErrorKind::corrupt;
+}
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectReader& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
