@@ -72,7 +72,9 @@ Result<void> check_shown(ObjectStore& store, const std::optional<registry::Chann
 
 Unexpected not_blocked(const std::string& channel, const std::string& word) {
   return fail(ErrorKind::not_found, "O013", fmt::format("channel {} blocks nothing of {}", channel, word),
-              fmt::format("nothing was changed; `quarry channel show {}` lists what is blocked", channel));
+              fmt::format("nothing was changed; `quarry channel show {0}` lists what is blocked; if this command was "
+                          "interrupted, `quarry index repair channel:{0}` writes the pages",
+                          channel));
 }
 
 } // namespace

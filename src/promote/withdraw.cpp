@@ -2,6 +2,7 @@
 
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
+#include "promote/named_files.hpp"
 #include "promote/signed_moves.hpp"
 #include "publish/move.hpp"
 #include "registry/empty_extras.hpp"
@@ -33,13 +34,11 @@ bool is_named(const FileRecord& file, const std::string& word) {
 
 Unexpected not_shown(const std::string& channel, const std::string& word) {
   return fail(ErrorKind::not_found, "O024", fmt::format("channel {} shows nothing of {}", channel, word),
-              fmt::format("nothing was changed; `quarry channel show {0}` lists what it shows; if this command was "
-                          "interrupted, `quarry index repair channel:{0}` writes the pages",
-                          channel));
+              fmt::format("nothing was changed; `quarry channel show {}` lists what it shows", channel));
 }
 
-Result<Leaving> find_leaving(ObjectReader& store, const std::string& channel, const std::vector<SealedSet>& shown,
-                             const std::vector<std::string>& what) {
+Result<Leaving> find_leaving(ObjectReader& store, const registry::ChannelRecord& channel,
+                             const std::vector<SealedSet>& shown, const std::vector<std::string>& what) {
   Leaving leaving;
   for (const auto& word : what) {
     bool shows = false;
@@ -58,7 +57,11 @@ Result<Leaving> find_leaving(ObjectReader& store, const std::string& channel, co
             shows = true;
           }
     }
-    if (!shows) return not_shown(channel, word);
+    if (shows) continue;
+    // It left already, perhaps by this very command, which was killed before it had written the pages.
+    auto blocked = channel.guard.blocked;
+    TRY(auto left, take_named(store, word, blocked));
+    if (left.empty()) return not_shown(channel.name, word);
   }
   return leaving;
 }
@@ -116,7 +119,12 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
   const auto& now = plan.expected.record;
   TRY(auto view, registry::load_view(store, now.view), "while reading channel " + channel);
   TRY(auto shown, registry::load_all_sealed(store, view.sets), "while reading channel " + channel);
-  TRY(auto leaving, find_leaving(store, channel, shown, what));
+  TRY(auto leaving, find_leaving(store, now, shown, what));
+  if (leaving.sets.empty() && leaving.files.empty()) { // all of it left before
+    plan.view.digest = now.view;
+    plan.stay = std::move(shown);
+    return plan;
+  }
   std::vector<SealedSet> stay;
   for (const auto& sealed : shown) {
     if (leaving.sets.contains(sealed.digest)) continue;
@@ -148,6 +156,11 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
 
 Result<Withdrawn> withdraw(ObjectStore& store, const Withdrawal& plan, const Author& author) {
   const auto& now = plan.expected.record;
+  if (!plan.moves()) {
+    TRY_DO(pages::project_channel(store, now.name));
+    TRY(auto merged, pages::merge_channel(store, now.name));
+    return Withdrawn{now, std::move(merged.notes)};
+  }
   auto yank = registry::Action::read("yank"); // older programs keep and show a word that they do not know
   TRY_DO(check_signer(store, plan.expected, {now.name, yank}, author.key));
   for (const auto& set : plan.derived) {

@@ -16,11 +16,14 @@ struct Withdrawal {
   registry::Channel expected;                 ///< what it was planned from
   std::vector<registry::SealedSet> stay = {}; ///< what the channel shows afterwards
   std::set<std::string> projects = {};        ///< of the files that leave
+
+  bool moves() const { return view.digest != expected.record.view; } ///< not when all of it left before
 };
 
 /// What leaves a channel. `what` are `set:DIGEST`, names of files, or their sha256. A set leaves with those of its
-/// files that are in no set that stays; a file leaves every set. not_found R015; O024 if the channel shows nothing of
-/// one of them. Reads the view and two records for each of its sets; writes nothing.
+/// files that are in no set that stays; a file leaves every set. What the channel does not show and blocks left before:
+/// it changes nothing. not_found R015; O024 if the channel neither shows nor blocks anything of one of them. Reads the
+/// view and two records for each of its sets; writes nothing.
 Result<Withdrawal> plan_withdrawal(store::ObjectReader& store, const std::string& channel,
                                    const std::vector<std::string>& what);
 /// Warnings O051: packages that stay and cannot be installed any more, because they require a project that leaves.
@@ -30,8 +33,8 @@ struct Withdrawn {
   registry::ChannelRecord channel;
   Findings notes; ///< of the merged index: P050, P053
 };
-/// Moves the channel, and writes its pages. precondition_failed R003 when somebody else moved it since it was planned:
-/// then nothing was changed.
+/// Moves the channel, unless all of it left before, and writes its pages. The same command completes one that was
+/// killed. precondition_failed R003 when somebody else moved it since it was planned: then nothing was changed.
 Result<Withdrawn> withdraw(store::ObjectStore& store, const Withdrawal& plan, const Author& author);
 
 } // namespace quarry::promote

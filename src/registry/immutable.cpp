@@ -13,6 +13,10 @@ namespace quarry::registry {
 
 namespace {
 
+constexpr std::string_view k_sets = "sets/", k_views = "views/", k_shards = "views/shards/", k_ledger = "ledger/",
+                           k_evidence = "evidence/", k_waivers = "waivers/", k_policies = "policies/",
+                           k_verdicts = "verdicts/", k_releases = "releases/";
+
 constexpr std::size_t k_digest_digits_min = 8; // 32 bits: enough among the sets of a store, short enough to type
 
 template <class R> std::string key_of(std::string_view prefix, const DigestOf<R>& digest) {
@@ -24,11 +28,18 @@ constexpr std::string_view k_junk[] = {"R007", "R011", "R012", "B002", "B003", "
 
 bool is_hex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
+/// What writes the record again once the altered one is gone.
+std::string way_back(std::string_view key) {
+  if (key.starts_with(k_policies))
+    return ", or remove it and bind the policy again: `quarry channel protect NAME --policy FILE --reason TEXT`";
+  return key.starts_with(k_sets) ? ", or remove it and publish the files again" : "";
+}
+
 Unexpected altered(const std::string& key, const Sha256& expected, const Sha256& found) {
   return fail(Error::of(ErrorKind::corrupt, "R011", fmt::format("the record {} was altered", key))
                   .with_detail("expected  sha256 " + expected.hex())
                   .with_detail("found     sha256 " + found.hex())
-                  .with_hint("do not use it; restore it from a copy, or publish the files again"));
+                  .with_hint("do not use it; restore it from a copy" + way_back(key)));
 }
 
 Unexpected unreadable(std::string_view prefix, std::size_t size) {
@@ -113,11 +124,6 @@ Result<std::vector<Stored<R>>> read_records(ObjectReader& store, std::string_vie
   }
   return found;
 }
-
-constexpr std::string_view k_sets = "sets/", k_views = "views/", k_shards = "views/shards/", k_ledger = "ledger/",
-                           k_evidence = "evidence/", k_waivers = "waivers/", k_policies = "policies/",
-                           k_verdicts = "verdicts/", k_releases = "releases/";
-
 /// How to find the digest that was wanted.
 std::string list_hint(std::string_view prefix) {
   if (prefix == k_evidence) return "`quarry evidence list` shows the digests";

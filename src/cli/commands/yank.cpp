@@ -33,24 +33,28 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   TRY(auto broken, promote::broken_by(*store, plan));
   context.out.findings(broken);
   bool dry = arguments.has("--dry-run");
-  auto generation = plan.expected.record.generation + 1;
+  auto generation = plan.expected.record.generation + (plan.moves() ? 1 : 0);
   if (!dry) {
     TRY(auto done, promote::withdraw(*store, plan, author));
     generation = done.channel.generation;
     context.out.findings(done.notes);
   }
-  context.out.data(fmt::format("{}  {}@{}  {} out\n{}", dry ? "would yank" : "yanked", name, generation,
-                               units::things(plan.blocked.size(), "file"), leaving_text(plan)));
-  if (!dry) context.out.note(undo_note(context, arguments, name));
+  if (!plan.moves())
+    context.out.data(fmt::format("nothing to do  {}@{} shows nothing of it any more\n", name, generation));
+  else
+    context.out.data(fmt::format("{}  {}@{}  {} out\n{}", dry ? "would yank" : "yanked", name, generation,
+                                 units::things(plan.blocked.size(), "file"), leaving_text(plan)));
+  if (!dry && plan.moves()) context.out.note(undo_note(context, arguments, name));
   Json document{{"schema", "quarry.yank/1"},
                 {"channel", name},
                 {"generation", generation},
                 {"view", plan.view.digest},
                 {"blocked", blocked_json(plan.blocked)},
                 {"broken", findings_json(broken)},
+                {"moved", !dry && plan.moves()},
                 {"dry_run", dry}};
   context.out.document(document);
-  return dry ? Result<int>(0) : tell_what_moved(context, arguments, *store, {"yank", document});
+  return dry || !plan.moves() ? Result<int>(0) : tell_what_moved(context, arguments, *store, {"yank", document});
 }
 
 } // namespace
@@ -75,7 +79,7 @@ Command yank_command() {
       .examples = {{"quarry yank set:0e66efc9cb8b --channel nightly --reason \"wrong compiler\"",
                     "one night's packages, and not those that came after"}},
       .exit_codes = {{1, "done, and a command of --on-move failed"},
-                     {3, "the channel does not exist, or does not show the set or the file"},
+                     {3, "the channel does not exist, or neither shows nor blocks the set or the file"},
                      {7, "the channel was moved meanwhile, or other sets keep all the files"},
                      {10, "the channel's policy wants the move signed"}},
       .schema = "quarry.yank/1",
