@@ -44,11 +44,12 @@ Result<void> check_channel_name(const std::string& name) {
                              k_rest = "abcdefghijklmnopqrstuvwxyz0123456789._-";
   bool good = !name.empty() && name.size() <= k_channel_name_max &&
               k_first.find(name.front()) != std::string_view::npos &&
-              name.find_first_not_of(k_rest) == std::string::npos;
+              name.find_first_not_of(k_rest) == std::string::npos && !name.ends_with(k_json);
   if (good) return {};
   return fail(
       ErrorKind::invalid_argument, "R016", fmt::format("`{}` cannot be the name of a channel", name.substr(0, 80)),
-      "use lower-case letters, digits, `.`, `_` and `-`, a letter or digit first: `stable`, `nightly`, `rocm-7.2`");
+      "use lower-case letters, digits, `.`, `_` and `-`, a letter or digit first and not `.json` at the end: `stable`, "
+      "`nightly`, `rocm-7.2`");
 }
 
 namespace {

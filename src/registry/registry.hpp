@@ -43,8 +43,8 @@ std::string waiver_key(const WaiverDigest& digest);
 std::string policy_key(const PolicyDigest& digest);
 /// Returns `channels/{name}`: the directory of the channel's pages.
 std::string channel_directory(const std::string& name);
-/// Fails with invalid_argument (R016) unless the name has 1 to 64 lower-case letters, digits, '.', '_' and '-' and
-/// begins with a letter or digit. Pure.
+/// Fails with invalid_argument (R016) unless the name has 1 to 64 lower-case letters, digits, '.', '_' and '-', begins
+/// with a letter or digit and does not end in ".json": `channels/a.json` is the record of `a`. Pure.
 Result<void> check_channel_name(const std::string& name);
 /// Completes a digest of which at least the first 8 digits are given, from the store's records of that kind. A full
 /// digest costs nothing: it is returned without a check that the record exists. A shorter one costs a listing. Fails

@@ -297,7 +297,7 @@ TEST_F(Registry, ChannelsThatAreNotThere) {
   overwrite("channels/c/simple/index.html", "");
   EXPECT_THAT(*list_channels(*store_), ElementsAre("c"));
   EXPECT_THAT(require_channel(*store_, "stabel").error().hint, HasSubstr("it holds: c"));
-  for (const std::string name : {"", "A", "a/b", "..", ".a", "-a", "a b", "ä"})
+  for (const std::string name : {"", "A", "a/b", "..", ".a", "-a", "a b", "ä", "a.json"})
     EXPECT_EQ(read_channel(*store_, name).error().code, "R016") << name;
 }
 

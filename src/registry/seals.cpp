@@ -5,6 +5,7 @@
 #include "registry/retired.hpp"
 #include "registry/union.hpp"
 #include "store/put_once.hpp"
+#include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -222,6 +223,24 @@ void leave_out_parts(std::vector<SealedSet>& sets) {
 }
 } // namespace
 
+namespace {
+/// Why nothing is sealed there: retention took the sets away, or nobody has finished publishing.
+Unexpected nothing_sealed(ObjectReader& store, const RunGroup& place) {
+  auto keys = store.keys(place.prefix + "/");
+  for (const auto& key : keys ? *keys : std::vector<std::string>()) {
+    if (path::basename(path::dirname(key)) != "retired" || !key.ends_with(k_json)) continue;
+    auto digest = SetDigest::parse(path::basename(key.substr(0, key.size() - k_json.size())));
+    if (!digest) continue;
+    auto set = load_set(store, *digest);
+    if (set && (place.group.empty() || set->origin.group == place.group)) return not_sealed(store, *set, *digest);
+  }
+  return fail(ErrorKind::not_found, "R013",
+              fmt::format("nothing {}below {} is sealed in {}",
+                          place.group.empty() ? "" : "of group " + place.group + " ", place.prefix, store.describe()),
+              k_seal_hint);
+}
+} // namespace
+
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix) {
   return resolve_group(store, {prefix, ""});
 }
@@ -232,11 +251,7 @@ Result<Resolved> resolve_group(ObjectReader& store, const RunGroup& place) {
   if (!place.group.empty())
     std::erase_if(sets, [&](const SealedSet& sealed) { return sealed.set.origin.group != place.group; });
   leave_out_parts(sets);
-  if (sets.empty())
-    return fail(ErrorKind::not_found, "R013",
-                fmt::format("nothing {}below {} is sealed in {}",
-                            place.group.empty() ? "" : "of group " + place.group + " ", place.prefix, store.describe()),
-                k_seal_hint);
+  if (sets.empty()) return nothing_sealed(store, place);
   auto files = union_of(sets);
   if (!files) return fail(naming_groups(place.prefix, sets, std::move(files).error()));
   auto source = "run:" + place.prefix + (place.group.empty() ? "" : "@" + place.group);

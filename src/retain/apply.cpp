@@ -58,11 +58,38 @@ Result<Findings> write_pages_of(ObjectStore& store, const Inventory& inventory, 
   return notes;
 }
 
+/// What names sets by now: the plan was made before.
+class Namers {
+public:
+  Namers(ObjectStore& store, std::int64_t now_us) : store_(store), now_us_(now_us), reached_(store) {}
+
+  Result<void> look(Findings& notes) {
+    TRY_DO(reached_.update(notes));
+    TRY(auto locks, registry::list_locks(store_));
+    locked_.clear();
+    for (const auto& lock : locks)
+      if (lock.record.until.us() > now_us_) locked_.insert(lock.record.sets.begin(), lock.record.sets.end());
+    return {};
+  }
+  /// "channel stable", "a lock"; empty: nothing does.
+  std::string of(const SetDigest& set) const {
+    auto channel = reached_.channel_of(registry::set_key(set));
+    if (!channel.empty()) return "channel " + channel;
+    return locked_.contains(set) ? "a lock" : "";
+  }
+
+private:
+  ObjectStore& store_;
+  std::int64_t now_us_;
+  publish::Reachable reached_;
+  std::set<SetDigest> locked_;
+};
+
 /// Takes files away, looking again at what names them.
 class Purge {
 public:
-  Purge(ObjectStore& store, const Inventory& inventory, const Change& change)
-      : store_(store), inventory_(inventory), change_(change), reached_(store) {
+  Purge(ObjectStore& store, const Inventory& inventory, const Change& change, Namers& namers)
+      : store_(store), inventory_(inventory), change_(change), namers_(namers) {
     for (const auto& entry : inventory.entries)
       if (entry.sealed())
         for (const auto& file : entry.set.files) keys_in_use_.insert(file.key);
@@ -70,19 +97,10 @@ public:
 
   Result<void> run(const std::vector<Leaving>& batch, Applied& applied) {
     for (const auto& leaving : batch) TRY_DO(begin_purge(store_, entry_of(inventory_, leaving.set), change_));
-    TRY_DO(reached_.update(applied.notes));
-    TRY(auto locks, registry::list_locks(store_));
-    std::set<SetDigest> locked;
-    for (const auto& lock : locks)
-      if (lock.record.until.us() > change_.now_us) locked.insert(lock.record.sets.begin(), lock.record.sets.end());
+    TRY_DO(namers_.look(applied.notes));
     for (const auto& leaving : batch) {
-      auto channel = reached_.channel_of(registry::set_key(leaving.set));
-      if (!channel.empty())
-        TRY_DO(keep(leaving, "channel " + channel, applied));
-      else if (locked.contains(leaving.set))
-        TRY_DO(keep(leaving, "a lock", applied));
-      else
-        TRY_DO(remove(leaving, applied));
+      auto namer = namers_.of(leaving.set);
+      TRY_DO(namer.empty() ? remove(leaving, applied) : keep(leaving, namer, applied));
     }
     return {};
   }
@@ -124,9 +142,28 @@ private:
   ObjectStore& store_;
   const Inventory& inventory_;
   const Change& change_;
-  publish::Reachable reached_;
+  Namers& namers_;
   std::set<std::string> keys_in_use_;
 };
+
+/// Seals of what somebody names by now come back: a promotion that had found the set sealed may have ended since.
+Result<void> put_back_named(ObjectStore& store, const Inventory& inventory, const Change& change, Namers& namers,
+                            Applied& applied) {
+  if (applied.tombstoned.empty()) return {};
+  TRY_DO(namers.look(applied.notes));
+  std::vector<Leaving> stay;
+  for (auto& leaving : applied.tombstoned) {
+    auto namer = namers.of(leaving.set);
+    if (namer.empty()) {
+      stay.push_back(std::move(leaving));
+      continue;
+    }
+    TRY_DO(restore(store, entry_of(inventory, leaving.set), change));
+    applied.spared.push_back({leaving.set, namer + " names it since"});
+  }
+  applied.tombstoned = std::move(stay);
+  return {};
+}
 
 Change change_of(const Plan& plan, const Author& author, std::int64_t now_us) {
   return {plan.digest, now_us, plan.grace_us, author.who, author.why};
@@ -179,8 +216,11 @@ Result<Applied> apply(ObjectStore& store, const Inventory& inventory, const Plan
     TRY_DO(tombstone(store, entry_of(inventory, leaving.set), leaving.rule, change));
     applied.tombstoned.push_back(leaving);
   }
-  TRY(applied.notes, write_pages_of(store, inventory, plan));
-  Purge purge(store, inventory, change);
+  Namers namers(store, now_us);
+  TRY_DO(put_back_named(store, inventory, change, namers, applied));
+  TRY(auto notes, write_pages_of(store, inventory, plan));
+  std::ranges::move(notes, std::back_inserter(applied.notes));
+  Purge purge(store, inventory, change, namers);
   for (std::size_t begin = 0; begin < plan.purge.size(); begin += k_batch) {
     auto from = plan.purge.begin() + static_cast<std::ptrdiff_t>(begin);
     auto count = std::min(plan.purge.size() - begin, k_batch);

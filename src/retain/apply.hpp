@@ -28,9 +28,10 @@ Result<bool> was_begun(store::ObjectReader& store, const registry::PlanDigest& d
 /// The plan as it is now, without what the one that was begun does not hold: what is left of it. Fails with R010.
 Result<Plan> rest_of(store::ObjectReader& store, const registry::PlanDigest& digest, const Plan& now);
 
-/// In this order: the plan is stored (`retention/plans/{digest}.json`); seals of `tombstone` go, after a record that
-/// holds them; those of `restore` come back; pages of the directories follow; then files of `purge` go, unless
-/// something names them by now. Fails with precondition_failed R003 if another command was faster.
+/// In this order: the plan is stored (`retention/plans/{digest}.json`); seals of `restore` come back; those of
+/// `tombstone` go, after a record that holds them, and come back if a channel or a lock names the set by now; pages of
+/// the directories follow; then files of `purge` go, unless something names them by now. Fails with precondition_failed
+/// R003 if another command was faster.
 Result<Applied> apply(store::ObjectStore& store, const Inventory& inventory, const Plan& plan, const Author& author);
 
 struct Undo {

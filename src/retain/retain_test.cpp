@@ -200,6 +200,7 @@ TEST(Retention, TakesWhatIsOldAndNamedByNothing) {
   ASSERT_FALSE(lost) << "nothing new can name it";
   EXPECT_EQ(lost.error().code, "R013");
   EXPECT_THAT(lost.error().hint, HasSubstr("quarry retain undo set:"));
+  EXPECT_THAT(registry::resolve_run(*world.store, "1-linux").error().hint, HasSubstr("quarry retain undo set:"));
   EXPECT_EQ(violations(*world.store), "");
   EXPECT_THAT(snapshot(*world.store).at("1-linux/python/g/index.html"), ::testing::Not(HasSubstr(".whl")));
   world.clock->pass(6 * k_day);
@@ -395,6 +396,28 @@ TEST(Retention, LooksAgainBeforeItRemoves) {
   EXPECT_EQ(applied->spared[0].why, "channel staging names it since");
   EXPECT_TRUE(registry::load_sealed(*world.store, set));
   EXPECT_TRUE(world.has_files(set));
+}
+
+TEST(Retention, PutsBackWhatIsNamedByTheTimeItsSealIsGone) {
+  World world;
+  auto set = world.publish("1", {wheel("rocm", "7.12.0.dev1")});
+  auto sealed = *registry::load_sealed(*world.store, set);
+  world.clock->pass(60 * k_day);
+  FaultyStore stepped(*world.store);
+  bool moved = false;
+  stepped.after_call = [&](std::uint64_t) {
+    if (moved || !stepped.log().back().starts_with("put 1-linux/python/g/retired/")) return;
+    moved = true; // a promotion that had found the set sealed
+    ASSERT_TRUE(publish::add_sets(*world.store, "staging", {sealed},
+                                  {registry::Action::publish, {}, {}, "t", sys::Timestamp::from_us(1), ""}));
+  };
+  auto applied = world.try_apply(stepped);
+  ASSERT_TRUE(applied) << render(applied.error());
+  EXPECT_TRUE(moved);
+  EXPECT_THAT(applied->tombstoned, IsEmpty());
+  ASSERT_THAT(applied->spared, SizeIs(1));
+  EXPECT_EQ(applied->spared[0].why, "channel staging names it since");
+  EXPECT_TRUE(registry::load_sealed(*world.store, set));
 }
 
 /// Two sets to tombstone, one to purge, one that needs another.
