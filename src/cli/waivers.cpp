@@ -1,14 +1,22 @@
 #include "cli/waivers.hpp"
 
+#include "base/text.hpp"
 #include "cli/records.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
 
+namespace {
+constexpr std::size_t k_sets_shown = 3;
+} // namespace
+
 std::string waiver_text(const registry::WaiverRecord& waiver) {
-  return fmt::format("{} on {}, until {}, by {}: {}", waiver.suite.empty() ? "every suite" : waiver.suite,
-                     cell_text(waiver.cell, "every cell"), waiver.expires, waiver.approver, waiver.reason);
+  std::vector<std::string> sets;
+  for (const auto& set : waiver.sets) sets.push_back("set:" + set.short_hex());
+  auto of = sets.empty() ? "every set" : text::first(sets, k_sets_shown);
+  return fmt::format("{} on {} of {}, until {}, by {}: {}", waiver.suite.empty() ? "every suite" : waiver.suite,
+                     cell_text(waiver.cell, "every cell"), of, waiver.expires, waiver.approver, waiver.reason);
 }
 
 Json waiver_json(const registry::Stored<registry::WaiverRecord>& waiver, const registry::RevocationRecord* revoked) {

@@ -5,6 +5,7 @@
 #include "pages/projection.hpp"
 #include "promote/promote.hpp"
 #include "promote/signed_moves.hpp"
+#include "publish/garbage.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
 #include <algorithm>
@@ -69,6 +70,25 @@ TEST_F(Protection, IsNotLiftedByWhoWritesTheRecord) {
   EXPECT_EQ(refused.error().code, "P118") << render(refused.error());
   ASSERT_TRUE(protect()) << "the way back";
   EXPECT_EQ(publish::add_sets(*store_, "stable", {more}, reason).error().code, "P083");
+}
+
+TEST_F(Protection, IsNotGoneWithTheRecord) {
+  ASSERT_TRUE(protect());
+  ASSERT_TRUE(pages::project_channel(*store_, "stable"));
+  auto record = store_->get("channels/stable.json", 1u << 20)->value_or("");
+  ASSERT_TRUE(store_->remove("channels/stable.json"));
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  auto refused = publish::add_sets(*store_, "stable", {set_}, reason);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R026");
+  EXPECT_EQ(registry::require_channel(*store_, "stable").error().code, "R026");
+  auto kept = publish::collect_garbage(*store_, {});
+  ASSERT_FALSE(kept) << "what the channel named is not known";
+  EXPECT_EQ(kept.error().code, "R026");
+  ASSERT_TRUE(store_->put("channels/stable.json", content::Rope::literal(record), {}));
+  EXPECT_EQ(publish::add_sets(*store_, "stable", {set_}, reason).error().code, "P083");
 }
 
 TEST_F(Protection, PagesSayWhatThePolicyLacks) {

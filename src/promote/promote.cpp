@@ -88,8 +88,10 @@ Unexpected undone(const registry::LedgerRecord& move) {
 Result<void> write_pages(ObjectStore& store, const pages::KnownViews& known, registry::Channel moved,
                          Receipt& receipt) {
   const auto& channel = receipt.plan.channel;
-  TRY_DO(pages::project_channel(store, channel, pages::Extent::changed, known, std::move(moved)));
-  TRY(auto merged, pages::merge_channel(store, channel));
+  auto what_is_left =
+      fmt::format("after channel {0} has moved: `quarry index repair channel:{0}` writes its pages", channel);
+  TRY_DO(pages::project_channel(store, channel, pages::Extent::changed, known, std::move(moved)), what_is_left);
+  TRY(auto merged, pages::merge_channel(store, channel), what_is_left);
   receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
   return {};
 }
@@ -260,6 +262,15 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
   }
 }
 
+namespace {
+/// sha256 of what is asked for besides the channel; empty for a plain rollback, as older programs wrote it.
+std::string request_of_rollback(const Options& options) {
+  auto asked = options.request;
+  if (options.to_generation) asked += fmt::format(" to generation {}", *options.to_generation);
+  return asked.empty() ? "" : sha256("rollback " + asked).hex();
+}
+} // namespace
+
 Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const Options& options) {
   auto before = store.counters();
   TRY(auto now, registry::require_channel(store, channel));
@@ -269,7 +280,7 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
     TRY(auto shown, pages::projected_generation(store, channel));
     interrupted = shown < now.record.generation;
   }
-  auto request = options.request.empty() ? "" : sha256("rollback " + options.request).hex();
+  auto request = request_of_rollback(options);
   if (options.execute) {
     TRY(auto earlier, executed(store, channel, *options.execute, {registry::Action::rollback, request}));
     if (earlier && earlier->generation != now.record.generation) return undone(*earlier);
@@ -282,9 +293,9 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
     return with_url(store, options, std::move(receipt));
   }
   TRY(auto plan, plan_rollback(store, {std::move(now), std::move(last)}, options.to_generation));
+  plan.request = request;
   if (options.along) {
     TRY_DO(options.along(plan));
-    plan.request = request;
     plan.digest = digest_of(plan);
   }
   TRY(auto receipt, run(store, std::move(plan), options, before));

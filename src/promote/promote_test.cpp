@@ -306,6 +306,27 @@ TEST_F(Promote, RollbackRestoresTheViewAndTheUrlStays) {
   EXPECT_EQ(rollback(*store_, "stable", forth).error().code, "O001");
 }
 
+TEST_F(Promote, ARollbackThatWasExecutedIsNotDoneForAnotherGeneration) {
+  auto one = release(*store_, "7.0"), two = release(*store_, "7.1");
+  pass(*store_, request({one, two}));
+  ASSERT_TRUE(go({one}));
+  ASSERT_TRUE(go({two}));
+  auto plan = rollback(*store_, "stable", options({}, true))->digest.hex();
+  ASSERT_TRUE(rollback(*store_, "stable", options(plan)));
+  EXPECT_TRUE(rollback(*store_, "stable", options(plan))->completed);
+  auto other = options(plan);
+  other.to_generation = 0;
+  auto refused = rollback(*store_, "stable", other);
+  ASSERT_FALSE(refused) << "the channel still shows sets";
+  EXPECT_EQ(refused.error().code, "O002");
+  auto to_one = options({}, true);
+  to_one.to_generation = 2;
+  to_one = options(rollback(*store_, "stable", to_one)->digest.hex());
+  to_one.to_generation = 2;
+  ASSERT_TRUE(rollback(*store_, "stable", to_one));
+  EXPECT_TRUE(rollback(*store_, "stable", to_one)->completed);
+}
+
 // Retention has removed a file that both views show: going back changes nothing about it.
 TEST_F(Promote, RollbackAsksOnlyForWhatComesBack) {
   auto one = release(*store_, "7.0"), two = release(*store_, "7.1"), three = release(*store_, "7.2");

@@ -182,8 +182,9 @@ Result<Withdrawn> withdraw(ObjectStore& store, const Withdrawal& plan, const Aut
   reason.guard = registry::Guard{now.guard.policy, {}, now.guard.keeps_from};
   for (auto& [digest, file] : blocked) reason.guard->blocked.push_back(std::move(file));
   TRY(auto moved, publish::move_channel(store, now.name, plan.expected, plan.view, reason));
-  TRY_DO(pages::project_channel(store, now.name, pages::Extent::changed, {}, moved));
-  TRY(auto merged, pages::merge_channel(store, now.name));
+  auto what_is_left = fmt::format("after channel {} has moved: the same command writes its pages", now.name);
+  TRY_DO(pages::project_channel(store, now.name, pages::Extent::changed, {}, moved), what_is_left);
+  TRY(auto merged, pages::merge_channel(store, now.name), what_is_left);
   return Withdrawn{std::move(moved.record), std::move(merged.notes)};
 }
 

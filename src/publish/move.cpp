@@ -13,6 +13,7 @@ using registry::ChannelRecord;
 
 Result<Channel> move_channel(store::ObjectStore& store, const std::string& channel,
                              const std::optional<Channel>& expected, const registry::View& view, const Reason& reason) {
+  if (!expected) TRY_DO(registry::refuse_lost(store, channel));
   ChannelRecord next;
   if (expected) next.unknown = expected->record.unknown;
   next.name = channel;

@@ -149,7 +149,7 @@ Result<void> look_at_names(ObjectReader& store, const std::vector<SealedSet>& se
 
 Result<void> look_at_channel(ObjectReader& store, const std::string& name, const registry::SetRecord& set) {
   TRY(auto channel, registry::read_channel(store, name));
-  if (!channel) return {};
+  if (!channel) return registry::refuse_lost(store, name);
   std::vector<SealedSet> added{{registry::digest_of(set), set, {}}};
   TRY_DO(refuse_guarded(store, channel->record, added));
   TRY(auto view, registry::load_view_for(store, channel->record.view, added), "while reading channel " + name);

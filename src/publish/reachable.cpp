@@ -18,6 +18,7 @@ struct Step {
 } // namespace
 
 Result<void> Reachable::update(Findings& notes) {
+  TRY_DO(registry::refuse_lost_channels(store_)); // what it named is not known
   TRY(auto names, registry::list_channels(store_));
   for (const auto& name : names) {
     TRY(auto channel, registry::require_channel(store_, name));

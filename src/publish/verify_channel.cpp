@@ -181,17 +181,47 @@ Result<Moment> moment_of(ObjectReader& store, const std::string& name) {
   return Moment{std::move(channel.record), pages};
 }
 
+Finding lost_record(const std::string& channel, std::string place, const Error& error) {
+  auto fix = error.hint.empty() ? std::string() : error.hint + "; ";
+  return {error.code, Severity::error, std::move(place), error.message,
+          fmt::format("{}or go back to an earlier view: `quarry rollback {} --reason TEXT`", fix, channel)};
+}
+
+/// The sets that the view shows must be there as they were sealed: a lock, a gate and a release read them.
+Result<Findings> check_sets(ObjectReader& store, const std::string& channel,
+                            const std::vector<registry::SetDigest>& sets) {
+  std::vector<std::optional<Error>> errors(sets.size());
+  TRY_DO(parallel_for(sets.size(), k_looks_at_once, [&](std::size_t i) -> Result<void> {
+    auto sealed = registry::load_sealed(store, sets[i]);
+    if (sealed) return {};
+    if (!registry::is_lost(sealed.error())) return fail(std::move(sealed).error());
+    errors[i] = std::move(sealed).error();
+    return {};
+  }));
+  Findings found;
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    if (errors[i]) found.push_back(lost_record(channel, "set:" + sets[i].short_hex(), *errors[i]));
+  return found;
+}
+
 Result<VerifiedChannel> look(ObjectStore& store, const registry::ChannelRecord& record, bool deep,
                              const VerifyOptions& options) {
   VerifiedChannel verified;
   verified.record = record;
-  TRY(auto view, registry::load_whole_view(store, record.view), "while reading channel " + record.name);
+  auto whole = registry::load_whole_view(store, record.view);
+  if (!whole && registry::is_lost(whole.error())) {
+    verified.findings.push_back(lost_record(record.name, registry::view_key(record.view), whole.error()));
+    return verified;
+  }
+  TRY(auto view, std::move(whole), "while reading channel " + record.name);
   auto files = registry::files_of(view);
   verified.files = files.size();
   for (const auto& file : files) verified.bytes += file.size;
   auto pages = pages_of(record.name, view);
   verified.pages = pages.size();
   TRY(verified.findings, check_pages(store, record, std::move(pages)));
+  TRY(auto of_sets, check_sets(store, record.name, view.record.sets));
+  std::move(of_sets.begin(), of_sets.end(), std::back_inserter(verified.findings));
   Findings of_files;
   if (deep) {
     registry::SealedSet all;

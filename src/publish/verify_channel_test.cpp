@@ -51,6 +51,24 @@ TEST_F(VerifyChannel, LooksAtWhatInstallersAskABucketFor) {
   EXPECT_THAT(found(), ElementsAre("P094 channels/nightly/simple/"));
 }
 
+TEST_F(VerifyChannel, LooksForTheRecordsOfTheSets) {
+  auto now = *registry::require_channel(*store_, "nightly");
+  auto view = *registry::load_view(*store_, now.record.view);
+  auto place = "set:" + view.sets[0].short_hex();
+  auto set = *registry::load_set(*store_, view.sets[0]);
+  auto take = [&](const std::string& key, const std::string& code, const std::string& where) {
+    auto bytes = *store_->get(key, 1 << 20);
+    ASSERT_TRUE(store_->remove(key));
+    EXPECT_THAT(found(), ElementsAre(code + " " + where)) << key;
+    put(key, *bytes);
+  };
+  take(registry::seal_key(set.directory, view.sets[0]), "R013", place);
+  take(registry::set_key(view.sets[0]), "R010", place);
+  take(registry::view_key(now.record.view), "R010", registry::view_key(now.record.view));
+  put(registry::set_key(view.sets[0]), "{}");
+  EXPECT_THAT(found(), ElementsAre("R011 " + place));
+}
+
 TEST_F(VerifyChannel, ComparesTheTopPages) {
   for (const std::string name : {"index.html", "simple/index.html", "simple-json/index.html"}) {
     auto key = "channels/nightly/" + name;

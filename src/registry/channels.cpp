@@ -4,6 +4,7 @@
 #include "registry/keys.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <set>
 
 namespace quarry::registry {
 
@@ -86,6 +87,7 @@ Result<Channel> require_channel(ObjectReader& store, const std::string& name) {
 Result<void> update_channel(ObjectReader& store, const std::string& name, Channel& known) {
   TRY(bool exists, read_into(store, name, known));
   if (exists) return {};
+  if (auto lost = refuse_lost(store, name); !lost && lost.error().kind == ErrorKind::corrupt) return lost;
   TRY(auto names, list_channels(store));
   auto others = names.empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one"
                               : "it holds: " + text::join(names, ", ");
@@ -163,6 +165,27 @@ Result<std::vector<std::string>> list_channels(ObjectReader& store) {
     if (name.ends_with(k_json)) names.push_back(name.substr(0, name.size() - k_json.size()));
   }
   return names;
+}
+
+Result<void> refuse_lost(ObjectReader& store, const std::string& name) {
+  TRY(auto pages, store.head(channel_directory(name) + "/pages.json"));
+  if (!pages) return {};
+  return fail(ErrorKind::corrupt, "R026",
+              fmt::format("the record {} is gone, and channel {} has pages", channel_key(name), name),
+              fmt::format("nothing was changed; restore the record from a copy; only if nobody installs from the "
+                          "channel any more, remove {}/",
+                          channel_directory(name)));
+}
+
+Result<void> refuse_lost_channels(ObjectReader& store) {
+  TRY(auto found, store.children(std::string(k_channels)));
+  std::set<std::string> known;
+  for (const auto& object : found.objects) known.insert(object.key);
+  for (const auto& directory : found.directories) {
+    auto name = directory.substr(k_channels.size(), directory.size() - k_channels.size() - 1);
+    if (!known.contains(channel_key(name))) TRY_DO(refuse_lost(store, name));
+  }
+  return {};
 }
 
 Result<Resolved> resolve_channel(ObjectReader& store, const std::string& name) {

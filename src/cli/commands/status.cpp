@@ -237,6 +237,8 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
   auto channels = Json::array();
   std::vector<std::string> help;
   Findings notes;
+  if (auto whole = registry::refuse_lost_channels(*store); !whole && whole.error().kind == ErrorKind::corrupt)
+    notes.push_back({whole.error().code, Severity::error, "channels/", whole.error().message, whole.error().hint});
   for (const auto& name : names) {
     if (arguments.has("--from")) {
       TRY(auto now, registry::read_channel(*store, name));
