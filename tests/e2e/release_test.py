@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -136,6 +137,7 @@ def test_a_release_that_was_interrupted_is_completed(line):
     plan = line.promote(release, "--dry-run").json["plan"]
     line.promote(release, "--execute", plan)
     (line.store / f"channels/{CHANNELS[1]}.json").unlink()
+    shutil.rmtree(line.store / f"channels/{CHANNELS[1]}")
     (unfinished,) = line("status", "--policy", line.policy).json["unfinished"]
     assert unfinished["plan"] == plan and unfinished["moved"] == [CHANNELS[0]] and unfinished["waiting"] == [CHANNELS[1]]
     said = good("status", "--policy", line.policy, "--store", f"file:{line.store}").out
