@@ -69,7 +69,8 @@ public:
   /// already.
   virtual void drop(const Credentials& used) = 0;
 };
-/// `clock` must outlive the cache.
+/// `clock` must outlive the cache. A search does not read `files` again, so keys that change there are not seen; files
+/// of tokens are read again.
 std::shared_ptr<CredentialCache> make_credential_cache(std::map<std::string, std::string> environment,
                                                        SharedFiles files, std::shared_ptr<net::Transport> transport,
                                                        const sys::Clock& clock, std::string region);

@@ -78,12 +78,12 @@ struct PutTools {
 ///
 /// An upload in parts that failed leaves its parts on the server if there is a journal (known sha256, journal.hpp) and
 /// the next run may succeed: after an interrupt, a failure of the network, an overload, a full store, a time-out,
-/// refused credentials, or a completion that was refused, but not for its condition (412) or its parts (400, unless the
-/// server lost one: InvalidPart). Otherwise it tries to end the upload; after an interruption that fails. The parts
-/// also stay if the upload could not be ended, if the process was killed, or if the outcome of the completion is
-/// unknown, even after a 412. They stay until the next run resumes the upload or, with other content or headers, ends
-/// it (both with a journal), or until ObjectWriter::remove_leftovers(). If the server does not list them, such as
-/// without s3:ListMultipartUploadParts, the next run begins a new upload.
+/// missing or refused credentials, denied access (K003), or a completion that was refused, but not for its condition
+/// (412) or its parts (400, unless the server lost one: InvalidPart). Otherwise it tries to end the upload; after an
+/// interruption that fails. The parts also stay if the upload could not be ended, if the process was killed, or if the
+/// outcome of the completion is unknown, even after a 412. They stay until the next run resumes the upload or, with
+/// other content or headers, ends it (both with a journal), or until ObjectWriter::remove_leftovers(). If the server
+/// does not list them, such as without s3:ListMultipartUploadParts, the next run begins a new upload.
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -118,7 +118,8 @@ Fate fate_of(const WriteTraces& traces);
 /// an object that does not exist. After an ambiguous failure it sends a HEAD. The write did not happen if the server
 /// answered each attempt, the last one with 5xx, and the object is as an if-absent or if-match expects it. Else it
 /// succeeds if the object has our mark. A 412 counts as not written if fate_of() says so, and for if-absent if there is
-/// an object. Otherwise, also if the HEAD fails, the outcome is unknown.
+/// an object. A write that another writer has replaced or removed before the HEAD may count as not written. Otherwise,
+/// also if the HEAD fails, the outcome is unknown.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest);
 /// Stores the content as a multipart upload, as put_object() says.

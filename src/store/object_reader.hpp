@@ -44,9 +44,10 @@ struct ObjectInfo {
 
 /// One level of a listing: what S3 returns for a listing with the delimiter '/'.
 struct Children {
-  std::vector<ObjectInfo> objects;      ///< keys with the prefix and without a further '/'; sorted bytewise
-  std::vector<std::string> directories; ///< keys with the prefix, cut behind the next '/': "42-linux/"; sorted, unique.
-                                        ///< In the file store they may be empty.
+  std::vector<ObjectInfo> objects; ///< keys with the prefix and without a further '/'; sorted bytewise
+  /// Keys with the prefix, cut behind the next '/': "42-linux/"; sorted, unique. list() may show nothing below one: in
+  /// the file store an empty directory, in s3 only what list() omits.
+  std::vector<std::string> directories;
 };
 
 /// Counts of calls since the store was opened, for `writes` in JSON and for tests: puts and copies that succeeded, and
@@ -99,9 +100,10 @@ public:
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Omits a backend's
   /// own objects, keys that check_key() refuses with SlashKeys::allowed, directory markers (slash_keys()), and in the
-  /// file store symbolic links and what lies behind them, although head(), get() and open() follow them. The listing is
-  /// not a snapshot: objects that are written meanwhile may be included or not. Costs one request per 1000 objects; in
-  /// the file store one readdir per directory below the prefix and one stat per entry. All entries are in memory.
+  /// file store symbolic links and what lies behind them, unless the prefix up to its last '/' leads through one;
+  /// head(), get() and open() follow them. The listing is not a snapshot: objects that are written meanwhile may be
+  /// included or not. Costs one request per 1000 objects; in the file store one readdir per directory below the prefix
+  /// and one stat per entry. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);
   /// Returns the keys of list(). Costs the same; in the file store no stat, which is half of a large listing's time.
   Result<std::vector<std::string>> keys(const std::string& prefix);

@@ -69,14 +69,14 @@ class ObjectWriter : public ObjectReader {
 public:
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
   /// has already replaced the object or the server gave none. After outcome_unknown (R004) the object may have been
-  /// written. After every other error it was not: R002, R003 (also for if-match when the object does not exist), R005,
-  /// R008, R030, D00x, H00x, and K0xx, such as K013 above 445 GiB in s3. Costs all bytes. In s3 it costs one PUT
-  /// request, or above 8 MiB one per part and two more, unless the server checks the condition only in a PUT. A lost
-  /// reply costs a HEAD, and a condition that the server ignores one or two (s3/put.hpp). The first write there with a
-  /// condition, of more than 8 MiB, or to a key that ends in a slash also costs what conditional_writes() does, with
-  /// its errors. In the file store it costs two fsyncs (and one for each new directory), and for if-absent a stat and a
-  /// link, else a lock and a rename; for if-match it also reads and hashes the old object. A killed put leaves the old
-  /// or new state, and perhaps what remove_leftovers() removes.
+  /// written. After every other error it was not, or in s3 another writer has replaced or removed it since: R002, R003
+  /// (also for if-match when the object does not exist), R005, R008, R030, D00x, H00x, and K0xx, such as K013 above 445
+  /// GiB in s3. Costs all bytes. In s3 it costs one PUT request, or above 8 MiB one per part and two more, unless the
+  /// server checks the condition only in a PUT. A lost reply costs a HEAD, and a condition that the server ignores one
+  /// or two (s3/put.hpp). The first write there with a condition, of more than 8 MiB, or to a key that ends in a slash
+  /// also costs what conditional_writes() does, with its errors. In the file store it costs two fsyncs (and one for
+  /// each new directory), and for if-absent a stat and a link, else a lock and a rename; for if-match it also reads and
+  /// hashes the old object. A killed put leaves the old or new state, and perhaps what remove_leftovers() removes.
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options);
   /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
   /// has just written; the caller must look afterwards if that matters. After any error but R005 the object may be
@@ -115,13 +115,15 @@ private:
 /// A whole store: reads, writes, and copies without sending the bytes, where the server can.
 class ObjectStore : public ObjectWriter {
 public:
-  /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001; K005 or D001
-  /// if the source is removed meanwhile) and corrupt (K022, D008: replaced). s3 copies on the server if that can check
-  /// the precondition and, with `options.sha256`, if this is the recorded digest of the source; otherwise the bytes
-  /// pass through this machine. s3 keeps the source's content type, cache control, encoding, disposition, language and
-  /// expiry where `options` does not say otherwise; user metadata is not kept. On the server it costs a HEAD and one
-  /// COPY request, or, with a precondition or above 5 GiB, one per 512 MiB and two more; with a precondition also what
-  /// conditional_writes() costs. Otherwise, and in the file store, it costs an open() and a put().
+  /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001; if the source
+  /// is removed meanwhile K005 on the server, or D001) and corrupt (K022, D008: replaced; K022 also if it is removed
+  /// while s3 reads it here). s3 copies on the server if that can check the precondition and, with `options.sha256`, if
+  /// this is the recorded digest of the source; otherwise the bytes pass through this machine. s3 keeps the source's
+  /// content type, cache control, encoding, disposition, language and expiry where `options` does not say otherwise;
+  /// user metadata is not kept. A copy on the server keeps the recorded digest; otherwise only `options.sha256` is
+  /// recorded. On the server it costs a HEAD and one COPY request, or, with a precondition or above 5 GiB, one per 512
+  /// MiB and two more; with a precondition also what conditional_writes() costs. Otherwise, and in the file store, it
+  /// costs an open() and a put().
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options);
   /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives. Returns true if
   /// it did; false if these two stores cannot do that, in which case nothing was written and the caller must send the
@@ -129,9 +131,9 @@ public:
   /// does not evaluate it in copies or the source is empty; and if `options.sha256` is set and the source has not
   /// exactly this recorded digest. With `options.hash_source` the source is read as well, and other bytes are corrupt
   /// (R008). The credentials of this store must be able to read the source; if not, K003. Fails with not_found (R001;
-  /// K005: removed meanwhile), already_exists (R002), outcome_unknown (R004) and corrupt (K022: replaced). Costs what
-  /// copy() on the server costs, and with `hash_source` reading the source; false may cost a HEAD and what
-  /// conditional_writes() does.
+  /// K005: removed meanwhile, or K022 while `hash_source` reads it), already_exists (R002), outcome_unknown (R004) and
+  /// corrupt (K022: replaced). Costs what copy() on the server costs, and with `hash_source` reading the source; false
+  /// may cost a HEAD and what conditional_writes() does.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
                          const PutOptions& options);
 

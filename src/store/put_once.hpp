@@ -20,10 +20,11 @@ struct Once {
 /// lost reply the stored object is read and hashed: with the same bytes the result is true, as if this call had written
 /// them. Fails with already_exists (R009, both digests) if the key exists with different content, with R004 if a reply
 /// was lost and the object is absent, with R002 if the object disappeared before it was read, with R008, and with the
-/// other errors of put() and of reading. In the file store an object that was there already may not survive a power cut
-/// yet, if its writer has not returned. Costs one write; if the key exists or the reply was lost, also reading the
-/// stored object. In s3 the parts of a large object may be sent before the server says that the key exists: look first
-/// (head, copy_once).
+/// other errors of put() and of reading. After R004, and after an error of reading, the object may have been written:
+/// repeat the call. In the file store an object that was there already may not survive a power cut yet, if its writer
+/// has not returned; nor one whose name the disk did not confirm (R004 of put()), for which the result is true. Costs
+/// one write; if the key exists or the reply was lost, also reading the stored object. In s3 the parts of a large
+/// object may be sent before the server says that the key exists: look first (head, copy_once).
 Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once);
 
 /// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001), and
