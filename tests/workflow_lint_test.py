@@ -314,6 +314,18 @@ def test_a_step_of_an_action_has_no_job(tmp_path):
     assert [finding["message"].split(" checks out")[0] for finding in found] == ["step `actions/checkout`"], found
 
 
+def test_outputs_made_of_outputs_end(tmp_path):
+    """3,000 outputs, each made of the next in 60 parentheses, the last of the first: bad input, not the end of the stack."""
+    jobs = "".join(f"  j{n}:\n    runs-on: x\n    timeout-minutes: 5\n    outputs: {{o: '${{{{ {'(' * 60}needs.j{(n + 1) % 3000}.outputs.o{')' * 60} }}}}'}}\n    steps: [{{run: make}}]\n" for n in range(3000))
+    called = "on: {workflow_call: {outputs: {o: {value: '${{ jobs.j0.outputs.o }}'}}}}\njobs:\n" + jobs
+    caller = "on: push\njobs:\n  m:\n    strategy: {matrix: {p: [1, 2]}}\n    uses: ./.github/workflows/called.yml\n  r:\n    runs-on: x\n    timeout-minutes: 5\n    needs: m\n    steps: [{run: 'echo ${{ needs.m.outputs.o }}'}]\n"
+    (tmp_path / ".github/workflows").mkdir(parents=True)
+    (tmp_path / ".github/workflows/called.yml").write_text(called)
+    (tmp_path / ".github/workflows/caller.yml").write_text(caller)
+    found = quarry("workflow", "lint", tmp_path, "--json").json["findings"]
+    assert [finding["code"] for finding in found if finding["place"].startswith(".github/workflows/caller.yml")] == ["Y132"]
+
+
 def test_no_workflows(tmp_path):
     refused("Y152", 3, "workflow", "lint", tmp_path)
     refused("Y150", 3, "workflow", "lint", tmp_path / "none")

@@ -67,7 +67,7 @@ TEST_F(Protection, IsNotLiftedByWhoWritesTheRecord) {
   reason.when = k_author.when;
   auto refused = publish::add_sets(*store_, "stable", {more}, reason);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, "P118") << render(refused.error());
+  EXPECT_EQ(refused.error().code, "O044") << render(refused.error());
   ASSERT_TRUE(protect()) << "the way back";
   EXPECT_EQ(publish::add_sets(*store_, "stable", {more}, reason).error().code, "P083");
 }
@@ -89,6 +89,27 @@ TEST_F(Protection, IsNotGoneWithTheRecord) {
   EXPECT_EQ(kept.error().code, "R026");
   ASSERT_TRUE(store_->put("channels/stable.json", content::Rope::literal(record), {}));
   EXPECT_EQ(publish::add_sets(*store_, "stable", {set_}, reason).error().code, "P083");
+}
+
+TEST(LostChannel, IsNotOneThatAnotherWriterHasJustMade) {
+  auto store = store::make_memory_store();
+  auto one = registry::testing::sealed_sample(*store, "1-linux/python/g", {{"a-1-py3-none-any.whl", "a", "1"}});
+  auto two = registry::testing::sealed_sample(*store, "2-linux/python/g", {{"b-1-py3-none-any.whl", "b", "1"}});
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  store::testing::FaultyStore racing(*store);
+  bool made = false;
+  racing.after_call = [&](std::uint64_t) { // the first writer has read that there is no channel
+    if (made || racing.log().back() != "get channels/stable.json") return;
+    made = true;
+    ASSERT_TRUE(publish::add_sets(*store, "stable", {one}, reason));
+    ASSERT_TRUE(pages::project_channel(*store, "stable"));
+  };
+  auto added = publish::add_sets(racing, "stable", {two}, reason);
+  ASSERT_TRUE(added) << render(added.error());
+  EXPECT_TRUE(made);
+  EXPECT_EQ(added->channel.record.generation, 2u);
 }
 
 TEST_F(Protection, PagesSayWhatThePolicyLacks) {

@@ -66,6 +66,7 @@ Result<std::vector<Package>> packages_that_stay(store::ObjectReader& store, cons
 
 Result<Findings> broken_by(store::ObjectReader& store, const Withdrawal& plan) {
   const auto& gone = plan.projects;
+  if (gone.empty()) return Findings();
   TRY(auto all, packages_that_stay(store, plan), "while looking what requires the files that leave");
   std::vector<Package> requiring;
   std::map<std::string, std::vector<Package>> by_project;

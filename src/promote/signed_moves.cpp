@@ -4,6 +4,7 @@
 #include "gate/signers.hpp"
 #include "promote/bound.hpp"
 #include "promote/planning.hpp"
+#include "registry/bound.hpp"
 #include "signature/stored.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -42,7 +43,7 @@ public:
   /// The policy that demands a signature of a move.
   Result<const gate::Policy*> of_move(const PolicyDigest& bound, const LedgerRecord& entry) {
     TRY(const auto* before, find(bound));
-    TRY(const auto* after, find(bound_by(entry)));
+    TRY(const auto* after, find(registry::bound_by(entry)));
     return demanding(before, after);
   }
 
@@ -118,13 +119,6 @@ std::string answer_for(const LedgerRecord& entry) {
       entry.channel, entry.generation);
 }
 
-/// What makes a record good that is not what the last move left. An acknowledgement does not.
-std::string bind_again(const std::string& channel) {
-  return fmt::format("somebody wrote to the store without Quarry: restore {} from a copy, or bind the policy again: "
-                     "`quarry channel protect {} --policy FILE --reason TEXT --sign KEY`",
-                     registry::channel_key(channel), channel);
-}
-
 Finding unsigned_finding(const registry::Stored<LedgerRecord>& move, std::string message, std::string fix) {
   return {"O044", Severity::error, registry::ledger_key(move.digest), std::move(message), std::move(fix)};
 }
@@ -137,15 +131,11 @@ signature::Subject subject_of(const registry::LedgerDigest& entry) {
 
 Result<void> check_signer(ObjectReader& store, const std::optional<registry::Channel>& from, const Move& move,
                           const std::optional<Ed25519PrivateKey>& key) {
-  Bound now;
+  registry::Bound now;
   if (from) {
-    TRY(now, bound_by_moves(store, from->record, move.last));
+    TRY(now, registry::bound_by_moves(store, from->record, move.last));
   }
-  if (!now.differs.empty() && move.action != Action::protect) // which makes them agree again
-    return fail(ErrorKind::corrupt, "O044", now.differs,
-                fmt::format("nothing was changed; `quarry channel verify {}` looks at every move, `quarry channel show "
-                            "{}` at what is blocked; {}",
-                            move.channel, move.channel, bind_again(move.channel)));
+  if (move.action != Action::protect) TRY_DO(registry::check_bound(now, move.channel)); // protect makes them agree
   Policies policies(store);
   TRY(const auto* bound, policies.find(now.policy), "which protects channel " + move.channel);
   const auto* policy = demanding(bound, move.binds);
@@ -166,7 +156,7 @@ void sign_with(ObjectReader& store, const std::optional<Ed25519PrivateKey>& key,
   reason.before_writing = [&store, key](const std::optional<registry::Channel>& from,
                                         const LedgerRecord& entry) -> Result<void> {
     Policies policies(store);
-    TRY(const auto* binds, policies.find(bound_by(entry)));
+    TRY(const auto* binds, policies.find(registry::bound_by(entry)));
     return check_signer(store, from, {entry.channel, entry.action, binds}, key);
   };
 }
@@ -223,7 +213,7 @@ public:
       findings_.push_back(unsigned_finding(move, unsigned_text(entry, by.defect), answer_for(entry)));
     found.by = by.name;
     if (entry.action == Action::acknowledge && by.defect.empty()) TRY_DO(note_acknowledgement(move));
-    if (binds(entry)) TRY_DO(bind(move, by.defect.empty()));
+    if (registry::binds(entry)) TRY_DO(bind(move, by.defect.empty()));
     if (entry.guard && entry.guard->policy != bound_)
       findings_.push_back(unsigned_finding(
           move,
@@ -262,7 +252,7 @@ private:
       TRY(auto by, by_law(move));
       is_valid = by.defect.empty();
     }
-    bound_ = bound_by(move.record);
+    bound_ = registry::bound_by(move.record);
     if (is_valid) lawful_ = bound_;
     return {};
   }
@@ -289,7 +279,7 @@ Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelR
   TRY(auto chain, registry::ledger_chain(store, channel, newest));
   PolicyDigest before;
   if (!chain.empty()) {
-    TRY(before, bound_before(store, chain.back().record));
+    TRY(before, registry::bound_before(store, chain.back().record));
   }
   Walk walk(store, before);
   for (auto move = chain.rbegin(); move != chain.rend(); ++move) {
@@ -297,9 +287,9 @@ Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelR
     verified.moves.insert(verified.moves.begin(), std::move(found));
   }
   walk.finish(verified);
-  TRY(auto now, bound_by_moves(store, channel));
+  TRY(auto now, registry::bound_by_moves(store, channel));
   if (!now.differs.empty())
-    verified.findings.push_back(unsigned_finding(chain.front(), now.differs, bind_again(channel.name)));
+    verified.findings.push_back(unsigned_finding(chain.front(), now.differs, registry::bind_again(channel.name)));
   return verified;
 }
 
@@ -309,14 +299,14 @@ Result<SignedMove> verify_last_move(ObjectReader& store, const registry::Channel
   SignedMove found{entry.generation, std::string(entry.action.text()), {}};
   bool same = entry.channel == channel.name && entry.generation == channel.generation && entry.to_view == channel.view;
   bool same_guard = !entry.guard || *entry.guard == registry::summary_of(channel.guard);
-  TRY(auto bound, bound_before(store, entry));
-  auto after = binds(entry) ? bound_by(entry) : bound;
+  TRY(auto bound, registry::bound_before(store, entry));
+  auto after = registry::binds(entry) ? registry::bound_by(entry) : bound;
   if (!same || !same_guard || after != channel.guard.policy)
     return fail(ErrorKind::corrupt, "O044",
                 fmt::format("channel {}@{} is not what its last move made: {} of {}@{}", channel.name,
                             channel.generation, entry.action.text(), entry.channel, entry.generation),
                 fmt::format("nothing was installed; `quarry channel verify {}` looks at every move; {}", channel.name,
-                            bind_again(channel.name)));
+                            registry::bind_again(channel.name)));
   Policies policies(store);
   TRY(const auto* policy, policies.of_move(bound, entry), "while reading the last move of channel " + channel.name);
   if (!policy) return found;

@@ -1,6 +1,7 @@
 #include "publish/move.hpp"
 
 #include "publish/marks.hpp"
+#include "registry/bound.hpp"
 #include "registry/rounds.hpp"
 #include "signature/stored.hpp"
 #include <algorithm>
@@ -53,24 +54,6 @@ Result<Channel> move_channel(store::ObjectStore& store, const std::string& chann
   return moved;
 }
 
-namespace {
-/// The last move says what protects the channel and what it blocks. Whoever writes the record without Quarry could lift
-/// both. A channel whose last move is lost must not get stuck; entries of older programs do not say it.
-Result<void> refuse_altered(store::ObjectReader& store, const ChannelRecord& channel) {
-  auto last = registry::load_ledger(store, channel.ledger);
-  if (!last && registry::is_lost(last.error())) return {};
-  if (!last) return fail(std::move(last).error());
-  if (!last->guard || *last->guard == registry::summary_of(channel.guard)) return {};
-  return fail(
-      ErrorKind::corrupt, "P118", fmt::format("channel {} is not protected as its last move left it", channel.name),
-      fmt::format("nothing was changed; somebody wrote to the store without Quarry: `quarry channel verify {0}` "
-                  "says more; restore {1} from a copy, or bind its policy again: `quarry channel protect {0} "
-                  "--policy FILE --reason TEXT`",
-                  channel.name, registry::channel_key(channel.name)));
-}
-
-} // namespace
-
 Result<void> refuse_guarded(store::ObjectReader& store, const ChannelRecord& channel,
                             const std::vector<registry::SealedSet>& sets) {
   if (!channel.guard.policy.empty())
@@ -80,7 +63,8 @@ Result<void> refuse_guarded(store::ObjectReader& store, const ChannelRecord& cha
                 fmt::format("publish into another channel, such as staging, test there, then `quarry promote --from "
                             "channel:staging --to {}`",
                             channel.name));
-  TRY_DO(refuse_altered(store, channel));
+  TRY(auto bound, registry::bound_by_moves(store, channel)); // whoever writes the record could lift what it says
+  TRY_DO(registry::check_bound(bound, channel.name));
   return registry::refuse_blocked(channel, sets);
 }
 

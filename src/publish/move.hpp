@@ -40,8 +40,8 @@ Result<registry::Channel> move_channel(store::ObjectStore& store, const std::str
                                        const Reason& reason);
 
 /// Fails if these sets may not be published straight into this channel: with held P083 if it is protected, with corrupt
-/// P118 if its record protects or blocks other than its last move left it, and with R022 if it blocks a file of theirs.
-/// One read. A lost ledger entry stops nobody, and entries of older programs do not say what they left.
+/// O044 if its record protects or blocks other than its last move left it, and with R022 if it blocks a file of theirs.
+/// Costs what registry::bound_by_moves() does.
 Result<void> refuse_guarded(store::ObjectReader& store, const registry::ChannelRecord& channel,
                             const std::vector<registry::SealedSet>& sets);
 

@@ -18,9 +18,9 @@ struct Step {
 } // namespace
 
 Result<void> Reachable::update(Findings& notes) {
-  TRY_DO(registry::refuse_lost_channels(store_)); // what it named is not known
-  TRY(auto names, registry::list_channels(store_));
-  for (const auto& name : names) {
+  TRY(auto channels, registry::channel_names(store_));
+  for (const auto& name : channels.without_record) TRY_DO(registry::refuse_lost(store_, name));
+  for (const auto& name : channels.names) {
     TRY(auto channel, registry::require_channel(store_, name));
     auto& seen = ledgers_[name];
     if (seen == channel.record.ledger) continue;

@@ -16,7 +16,7 @@ public:
 
   /// Follows the channels that have moved since the last call. Warning P080 for an earlier view that is lost. Fails
   /// with R010, R011 or R017 if a ledger or the current view of a channel is, and with R026 if the record of a channel
-  /// is: what it names is not known. Costs two listings, and a read for each move and view.
+  /// is: what it names is not known. Costs a read for each move and view.
   Result<void> update(Findings& notes);
   /// Whether a channel has moved since update(). Follows nothing, so it does not need the records of the move.
   Result<bool> has_moved();

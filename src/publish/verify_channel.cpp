@@ -182,9 +182,8 @@ Result<Moment> moment_of(ObjectReader& store, const std::string& name) {
 }
 
 Finding lost_record(const std::string& channel, std::string place, const Error& error) {
-  auto fix = error.hint.empty() ? std::string() : error.hint + "; ";
   return {error.code, Severity::error, std::move(place), error.message,
-          fmt::format("{}or go back to an earlier view: `quarry rollback {} --reason TEXT`", fix, channel)};
+          fmt::format("{}; or go back to an earlier view: `quarry rollback {} --reason TEXT`", error.hint, channel)};
 }
 
 /// The sets that the view shows must be there as they were sealed: a lock, a gate and a release read them.

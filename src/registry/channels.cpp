@@ -4,7 +4,6 @@
 #include "registry/keys.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <set>
 
 namespace quarry::registry {
 
@@ -157,35 +156,36 @@ Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<Seal
   return refuse_blocked(Blocking{"channel " + channel.name, channel.name, channel.guard.blocked}, sets);
 }
 
-Result<std::vector<std::string>> list_channels(ObjectReader& store) {
+Result<ChannelNames> channel_names(ObjectReader& store) {
   TRY(auto found, store.children(std::string(k_channels))); // not their pages, which are many
-  std::vector<std::string> names;
+  ChannelNames channels;
   for (const auto& object : found.objects) {
     auto name = object.key.substr(k_channels.size());
-    if (name.ends_with(k_json)) names.push_back(name.substr(0, name.size() - k_json.size()));
+    if (name.ends_with(k_json)) channels.names.push_back(name.substr(0, name.size() - k_json.size()));
   }
-  return names;
+  for (const auto& directory : found.directories) {
+    auto name = directory.substr(k_channels.size(), directory.size() - k_channels.size() - 1);
+    if (std::ranges::find(channels.names, name) == channels.names.end()) channels.without_record.push_back(name);
+  }
+  return channels;
 }
 
+Result<std::vector<std::string>> list_channels(ObjectReader& store) {
+  TRY(auto channels, channel_names(store));
+  return std::move(channels.names);
+}
+
+// Pages before record: a writer makes the record first, so it is there unless it was lost.
 Result<void> refuse_lost(ObjectReader& store, const std::string& name) {
   TRY(auto pages, store.head(channel_directory(name) + "/pages.json"));
   if (!pages) return {};
+  TRY(auto record, store.head(channel_key(name)));
+  if (record) return {};
   return fail(ErrorKind::corrupt, "R026",
               fmt::format("the record {} is gone, and channel {} has pages", channel_key(name), name),
               fmt::format("nothing was changed; restore the record from a copy; only if nobody installs from the "
                           "channel any more, remove {}/",
                           channel_directory(name)));
-}
-
-Result<void> refuse_lost_channels(ObjectReader& store) {
-  TRY(auto found, store.children(std::string(k_channels)));
-  std::set<std::string> known;
-  for (const auto& object : found.objects) known.insert(object.key);
-  for (const auto& directory : found.directories) {
-    auto name = directory.substr(k_channels.size(), directory.size() - k_channels.size() - 1);
-    if (!known.contains(channel_key(name))) TRY_DO(refuse_lost(store, name));
-  }
-  return {};
 }
 
 Result<Resolved> resolve_channel(ObjectReader& store, const std::string& name) {

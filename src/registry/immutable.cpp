@@ -28,18 +28,28 @@ constexpr std::string_view k_junk[] = {"R007", "R011", "R012", "B002", "B003", "
 
 bool is_hex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
-/// What writes the record again once the altered one is gone.
+/// What writes a record again that is gone; nothing does where this is empty.
 std::string way_back(std::string_view key) {
   if (key.starts_with(k_policies))
-    return ", or remove it and bind the policy again: `quarry channel protect NAME --policy FILE --reason TEXT`";
-  return key.starts_with(k_sets) ? ", or remove it and publish the files again" : "";
+    return "bind the policy again: `quarry channel protect NAME --policy FILE --reason TEXT`";
+  return key.starts_with(k_sets) ? "publish the files again" : "";
+}
+
+/// Nobody types the digests of views, shards, ledger entries and policies: other records name them.
+std::string absent_hint(std::string_view key) {
+  bool inner = key.starts_with(k_views) || key.starts_with(k_ledger) || key.starts_with(k_policies);
+  if (!inner) return "check the digest and `--store`";
+  auto back = way_back(key);
+  return "restore it from a copy of the store" + (back.empty() ? back : ", or " + back);
 }
 
 Unexpected altered(const std::string& key, const Sha256& expected, const Sha256& found) {
-  return fail(Error::of(ErrorKind::corrupt, "R011", fmt::format("the record {} was altered", key))
-                  .with_detail("expected  sha256 " + expected.hex())
-                  .with_detail("found     sha256 " + found.hex())
-                  .with_hint("do not use it; restore it from a copy" + way_back(key)));
+  auto back = way_back(key);
+  return fail(
+      Error::of(ErrorKind::corrupt, "R011", fmt::format("the record {} was altered", key))
+          .with_detail("expected  sha256 " + expected.hex())
+          .with_detail("found     sha256 " + found.hex())
+          .with_hint("do not use it; restore it from a copy" + (back.empty() ? back : ", or remove it and " + back)));
 }
 
 Unexpected unreadable(std::string_view prefix, std::size_t size) {
@@ -73,7 +83,7 @@ Result<R> load_record(ObjectReader& store, std::string_view prefix, const Digest
   TRY(auto bytes, store.get(key, k_record_bytes_max));
   if (!bytes)
     return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key),
-                "check the digest and `--store`");
+                absent_hint(key));
   auto found = sha256(*bytes);
   if (found != *digest.sha256()) return altered(key, *digest.sha256(), found);
   return parse({*bytes, key});
@@ -124,6 +134,7 @@ Result<std::vector<Stored<R>>> read_records(ObjectReader& store, std::string_vie
   }
   return found;
 }
+
 /// How to find the digest that was wanted.
 std::string list_hint(std::string_view prefix) {
   if (prefix == k_evidence) return "`quarry evidence list` shows the digests";

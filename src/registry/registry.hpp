@@ -247,13 +247,17 @@ struct Blocking {
 Result<void> refuse_blocked(const Blocking& blocking, const std::vector<SealedSet>& sets);
 /// The same of a channel.
 Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets);
-/// Returns NAME of each object `channels/NAME.json`, sorted by key. Neither names nor records are checked:
-/// read_channel() may fail with R016. Costs one listing of `channels/`, without the pages of channels.
+/// What lies below `channels/`. Neither names nor records are checked: read_channel() may fail with R016.
+struct ChannelNames {
+  std::vector<std::string> names;          ///< NAME of each object `channels/NAME.json`, sorted by key
+  std::vector<std::string> without_record; ///< of each directory without such an object; refuse_lost() looks closer
+};
+/// Costs one listing of `channels/`, without the pages of channels. list_channels() returns the names alone.
+Result<ChannelNames> channel_names(ObjectReader& store);
 Result<std::vector<std::string>> list_channels(ObjectReader& store);
-/// Fails with corrupt (R026) if the channel's record is gone: pages are written after the record, so pages without one
-/// are what is left of a channel. Costs one request; refuse_lost_channels() one listing and one for each such name.
+/// Fails with corrupt R026 if the channel's record is gone: pages are written after the record, so pages without one
+/// are what is left of a channel. Other writers may make the channel meanwhile. Costs one request, two if it has pages.
 Result<void> refuse_lost(ObjectReader& store, const std::string& name);
-Result<void> refuse_lost_channels(ObjectReader& store);
 
 constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);
 /// Returns the moves of a channel, newest first: all, or so many. Checks that each entry fits the one after it: hash,

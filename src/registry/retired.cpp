@@ -65,14 +65,19 @@ Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expe
   return fail(std::move(put).error());
 }
 
+std::optional<SetDigest> set_of_retired_key(std::string_view key) {
+  auto at = key.rfind(k_retired);
+  if (at == key.npos || !key.ends_with(k_json)) return std::nullopt;
+  key.remove_prefix(at + k_retired.size());
+  key.remove_suffix(k_json.size());
+  return SetDigest::parse(key);
+}
+
 Result<std::vector<RetiredRecord>> leaving_from(ObjectReader& store, const std::string& directory) {
-  auto below = directory + std::string(k_retired);
-  TRY(auto keys, store.keys(below));
+  TRY(auto keys, store.keys(directory + std::string(k_retired)));
   std::vector<SetDigest> sets; // what else lies there is not a record
   for (const auto& key : keys)
-    if (key.ends_with(k_json))
-      if (auto set = SetDigest::parse(key.substr(below.size(), key.size() - below.size() - k_json.size())))
-        sets.push_back(*set);
+    if (auto set = set_of_retired_key(key)) sets.push_back(*set);
   std::vector<std::optional<RetiredRecord>> read(sets.size());
   TRY_DO(parallel_for(sets.size(), k_requests, [&](std::size_t i) -> Result<void> {
     TRY(auto retired, read_retired(store, directory, sets[i]));

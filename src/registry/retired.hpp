@@ -32,6 +32,8 @@ struct Retired {
 
 /// `{directory}/retired/{set}.json`. Pure.
 std::string retired_key(const std::string& directory, const SetDigest& set);
+/// The set of such a key; nullopt for any other key. Pure.
+std::optional<SetDigest> set_of_retired_key(std::string_view key);
 /// Returns the canonical bytes, without a newline at the end.
 std::string to_json(const RetiredRecord& record);
 /// nullopt: retention has never touched the set. Fails with B002 to B004, and with R012 for another set's record. One

@@ -5,7 +5,6 @@
 #include "registry/retired.hpp"
 #include "registry/union.hpp"
 #include "store/put_once.hpp"
-#include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -212,24 +211,19 @@ Error naming_groups(const std::string& prefix, const std::vector<SealedSet>& set
                            *groups.begin());
   return error;
 }
-} // namespace
 
-namespace {
 /// A yank, or a promotion of what is ready, seals a part of a set beside it. A run made the whole.
 void leave_out_parts(std::vector<SealedSet>& sets) {
   std::set<SetDigest> all;
   for (const auto& sealed : sets) all.insert(sealed.digest);
   std::erase_if(sets, [&](const SealedSet& sealed) { return all.contains(sealed.set.subset_of); });
 }
-} // namespace
 
-namespace {
 /// Why nothing is sealed there: retention took the sets away, or nobody has finished publishing.
 Unexpected nothing_sealed(ObjectReader& store, const RunGroup& place) {
   auto keys = store.keys(place.prefix + "/");
   for (const auto& key : keys ? *keys : std::vector<std::string>()) {
-    if (path::basename(path::dirname(key)) != "retired" || !key.ends_with(k_json)) continue;
-    auto digest = SetDigest::parse(path::basename(key.substr(0, key.size() - k_json.size())));
+    auto digest = set_of_retired_key(key);
     if (!digest) continue;
     auto set = load_set(store, *digest);
     if (set && (place.group.empty() || set->origin.group == place.group)) return not_sealed(store, *set, *digest);

@@ -373,6 +373,16 @@ TEST(Retention, GarbageCollectionKeepsTheRecordsOfWhatLeft) {
 }
 
 /// A channel that names a tombstoned set after all, as a promotion does that took longer than the grace.
+/// Shows the set in a channel as soon as its record of retention was written once more.
+void show_once_retired(World& world, FaultyStore& stepped, const registry::SealedSet& sealed, bool& moved) {
+  stepped.after_call = [&](std::uint64_t) {
+    if (moved || !stepped.log().back().starts_with("put 1-linux/python/g/retired/")) return;
+    moved = true;
+    ASSERT_TRUE(publish::add_sets(*world.store, "staging", {sealed},
+                                  {registry::Action::publish, {}, {}, "t", sys::Timestamp::from_us(1), ""}));
+  };
+}
+
 TEST(Retention, LooksAgainBeforeItRemoves) {
   World world;
   auto set = world.publish("1", {wheel("rocm", "7.12.0.dev1")});
@@ -382,12 +392,7 @@ TEST(Retention, LooksAgainBeforeItRemoves) {
   world.clock->pass(8 * k_day);
   FaultyStore stepped(*world.store);
   bool moved = false;
-  stepped.after_call = [&](std::uint64_t) {
-    if (moved || !stepped.log().back().starts_with("put 1-linux/python/g/retired/")) return;
-    moved = true; // its record says now that files are going
-    ASSERT_TRUE(publish::add_sets(*world.store, "staging", {sealed},
-                                  {registry::Action::publish, {}, {}, "t", sys::Timestamp::from_us(1), ""}));
-  };
+  show_once_retired(world, stepped, sealed, moved); // its record says now that files are going
   auto applied = world.try_apply(stepped);
   ASSERT_TRUE(applied) << render(applied.error());
   EXPECT_TRUE(moved);
@@ -405,12 +410,7 @@ TEST(Retention, PutsBackWhatIsNamedByTheTimeItsSealIsGone) {
   world.clock->pass(60 * k_day);
   FaultyStore stepped(*world.store);
   bool moved = false;
-  stepped.after_call = [&](std::uint64_t) {
-    if (moved || !stepped.log().back().starts_with("put 1-linux/python/g/retired/")) return;
-    moved = true; // a promotion that had found the set sealed
-    ASSERT_TRUE(publish::add_sets(*world.store, "staging", {sealed},
-                                  {registry::Action::publish, {}, {}, "t", sys::Timestamp::from_us(1), ""}));
-  };
+  show_once_retired(world, stepped, sealed, moved); // a promotion that had found the set sealed
   auto applied = world.try_apply(stepped);
   ASSERT_TRUE(applied) << render(applied.error());
   EXPECT_TRUE(moved);

@@ -185,8 +185,10 @@ Judged judge(const Claim& claim, const Changes& changes, const History& history,
     holds |= !base_has(before, name) && is_part_of_change(history, name);
     (holds ? judged.holds : existed ? judged.before : judged.nowhere).push_back(name);
   }
-  for (const auto& file : claim.files)
-    (path_changes(history, file) || is_near_change(history, file) ? judged.holds : judged.nowhere).push_back(file);
+  for (const auto& file : claim.files) {
+    bool holds = path_changes(history, file) || is_part_of_change(history, file) || is_near_change(history, file);
+    (holds ? judged.holds : judged.nowhere).push_back(file);
+  }
   return judged;
 }
 

@@ -102,6 +102,9 @@ TEST(Claims, FindPathsThatChange) {
     for (const auto& claim : read_claims(text))
       EXPECT_TRUE(judge(claim, changes, history, before).nowhere.empty()) << text;
   EXPECT_FALSE(judge(read_claims("Deleted b.yml").at(0), changes, history, before).nowhere.empty());
+  history.files.push_back({".pre-commit-config.yaml", false, false, {{7, "  entry: tools/make_exports.py"}}, {}, {}});
+  EXPECT_TRUE(judge(read_claims("Add make_exports.py to pre-commit").at(0), changes, history, before).nowhere.empty())
+      << "a changed line has it";
 }
 
 TEST(Topics, AreWordsOfNames) {

@@ -41,14 +41,16 @@ public:
 
   bool agree_on_output(const Maker& maker, const std::string& name) {
     auto [known, fresh] = known_.try_emplace({maker.job, text::lower(name), maker.varying}, false);
-    if (!fresh || known_.size() > k_outputs_max) return known->second; // false also where it is made from itself
+    if (!fresh || depth_ == k_depth_max) return known->second; // false also where it is made from itself
+    ++depth_;
     const auto* value = member(maker.job->node->find("outputs"), name);
     bool agree = maker.job->uses.empty() ? value && agree_on(value->text, maker) : agree_on_output_of_call(maker, name);
+    --depth_;
     return known->second = agree;
   }
 
 private:
-  static constexpr std::size_t k_outputs_max = 1000; // each is followed by recursion
+  static constexpr int k_depth_max = 16; // outputs that are made of outputs; people write 3, and each recurses
   bool agree_on(std::string_view text, const Maker& maker) {
     return std::ranges::all_of(split_template(text), [&](const Piece& piece) {
       if (!piece.is_expression) return true;
@@ -126,6 +128,7 @@ private:
 
   const Repository& repository_;
   std::map<std::tuple<const Job*, std::string, Names>, bool> known_; ///< by job, output and varying inputs
+  int depth_ = 0;
 };
 
 void check_file(const Rules& rules, const File& file) {

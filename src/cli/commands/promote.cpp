@@ -15,7 +15,6 @@
 #include "sys/clock.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 namespace quarry::cli {
 
@@ -50,6 +49,7 @@ struct Promotion {
   bool checked = false; ///< whether `to` can take what moves: looked at before the move
 };
 
+/// What is asked for. A dry run of a public bucket goes on without credentials, with another `store`.
 Result<void> fill_request(Context& context, const Arguments& arguments, Promotion& promotion) {
   auto& [store, to, base, request, options, checked] = promotion;
   auto asked_for = promote_request_of(context, arguments, to, *store);
@@ -97,8 +97,8 @@ Result<Delivery> deliver_promoted(Context& context, Promotion& promotion, const 
 /// Says what was done or would be done, and how to go on.
 void print_promotion(Context& context, const Arguments& arguments, const Promotion& promotion,
                      const promote::Receipt& receipt, const std::optional<Delivery>& delivery) {
-  const auto& [policy, subjects, verdict] =
-      std::tie(promotion.request.policy, receipt.plan.judgement.subjects, receipt.plan.judgement.verdict);
+  const auto& verdict = receipt.plan.judgement.verdict;
+  const auto& subjects = receipt.plan.judgement.subjects;
   const auto& channel = promotion.request.channel;
   bool dry_run = promotion.options.dry_run;
   if (!receipt.completed && !verdict.cells.empty())
@@ -106,7 +106,7 @@ void print_promotion(Context& context, const Arguments& arguments, const Promoti
         verdict_text(verdict, subjects, {promotion.request.source.source, channel, context.out.data_look()}));
   if (receipt.held) {
     context.out.data(fmt::format("held: nothing was moved, {} stays as it is\n", channel));
-    return context.out.data(held_text(context, arguments, {policy, verdict, subjects}));
+    return context.out.data(held_text(context, arguments, {promotion.request.policy, verdict, subjects}));
   }
   if (delivery && dry_run) context.out.data(delivery_text(promotion.to, *delivery, true));
   context.out.data(
@@ -125,7 +125,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(promotion.to, promotion_destination(context, arguments, *promotion.store));
   TRY(promotion.base, dependencies_of(context, arguments));
   TRY_DO(fill_request(context, arguments, promotion));
-  auto options = promotion.options;
+  auto& options = promotion.options;
   if (promotion.to.store)
     options.before_writing = [&](const promote::Plan& plan) { return check_before_the_move(context, promotion, plan); };
   TRY(auto receipt, promote::promote(*promotion.store, promotion.request, options));

@@ -224,21 +224,34 @@ std::string completing(const Context& context, const Arguments& arguments, const
   return promote.set("--execute", one.plan.hex().substr(0, registry::k_plan_digits_min)).text();
 }
 
+/// R026: channels of which only the pages are left.
+Result<Findings> lost_channels(store::ObjectReader& store, const std::vector<std::string>& names) {
+  Findings found;
+  for (const auto& name : names) {
+    auto whole = registry::refuse_lost(store, name);
+    if (whole) continue;
+    auto error = std::move(whole).error();
+    if (error.kind != ErrorKind::corrupt) return fail(std::move(error));
+    found.push_back({error.code, Severity::error, registry::channel_key(name), error.message, error.hint});
+  }
+  return found;
+}
+
 Result<int> run_status(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   auto names = arguments.operands;
   if (arguments.has("--from") && names.empty())
     return fail(ErrorKind::invalid_argument, "O022", "`--from` needs the channel that the sets are for",
                 "name it: `quarry status CHANNEL --from LOCATOR`");
+  Findings notes;
   if (names.empty()) {
-    TRY(names, registry::list_channels(*store));
+    TRY(auto channels, registry::channel_names(*store));
+    names = std::move(channels.names);
+    TRY(notes, lost_channels(*store, channels.without_record));
   }
   if (names.empty()) context.out.note(store->describe() + " has no channels");
   auto channels = Json::array();
   std::vector<std::string> help;
-  Findings notes;
-  if (auto whole = registry::refuse_lost_channels(*store); !whole && whole.error().kind == ErrorKind::corrupt)
-    notes.push_back({whole.error().code, Severity::error, "channels/", whole.error().message, whole.error().hint});
   for (const auto& name : names) {
     if (arguments.has("--from")) {
       TRY(auto now, registry::read_channel(*store, name));

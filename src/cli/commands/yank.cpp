@@ -32,29 +32,29 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   for (auto& file : plan.blocked) file.reason = author.why;
   TRY(auto broken, promote::broken_by(*store, plan));
   context.out.findings(broken);
-  bool dry = arguments.has("--dry-run");
-  auto generation = plan.expected.record.generation + (plan.moves() ? 1 : 0);
+  bool dry = arguments.has("--dry-run"), moves = plan.moves(), moved = moves && !dry;
+  auto generation = plan.expected.record.generation + (moves ? 1 : 0);
   if (!dry) {
     TRY(auto done, promote::withdraw(*store, plan, author));
     generation = done.channel.generation;
     context.out.findings(done.notes);
   }
-  if (!plan.moves())
+  if (!moves)
     context.out.data(fmt::format("nothing to do  {}@{} shows nothing of it any more\n", name, generation));
   else
     context.out.data(fmt::format("{}  {}@{}  {} out\n{}", dry ? "would yank" : "yanked", name, generation,
                                  units::things(plan.blocked.size(), "file"), leaving_text(plan)));
-  if (!dry && plan.moves()) context.out.note(undo_note(context, arguments, name));
+  if (moved) context.out.note(undo_note(context, arguments, name));
   Json document{{"schema", "quarry.yank/1"},
                 {"channel", name},
                 {"generation", generation},
                 {"view", plan.view.digest},
                 {"blocked", blocked_json(plan.blocked)},
                 {"broken", findings_json(broken)},
-                {"moved", !dry && plan.moves()},
+                {"moved", moved},
                 {"dry_run", dry}};
   context.out.document(document);
-  return dry || !plan.moves() ? Result<int>(0) : tell_what_moved(context, arguments, *store, {"yank", document});
+  return moved ? tell_what_moved(context, arguments, *store, {"yank", document}) : Result<int>(0);
 }
 
 } // namespace
