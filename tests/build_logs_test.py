@@ -165,6 +165,77 @@ def test_impossible_times_are_said(tmp_path):
     assert (variant["impossible_times"], variant["seconds"]) == (2, 2)
 
 
+def test_a_near_deadline_behind_a_far_one(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_text("DeprecationWarning: foo will be removed in 2027-12-01\nDeprecationWarning: foo will be removed in 2026-12-01\n")
+    done = quarry("log", "report", path, "--today", "2026-11-27", "--fail-within", "60d", "--json")
+    assert done.code == 1 and [d["days_left"] for d in done.json["logs"][0]["deprecations"]] == [4, 369]
+    assert sorted(f["severity"] for f in done.json["findings"]) == ["error", "warning"]
+
+
+def test_logs_beside_one_that_cannot_be_read(tmp_path):
+    for name, data in {"ok.log": b"one\n", "empty.log": b"", "bytes.log": bytes(range(256)) * 300, "bad.log": b"make: *** [a.o] Error 1\n"}.items():
+        (tmp_path / name).write_bytes(data)
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as zipped:
+        zipped.writestr("0_a.txt", "changed later\n")
+        zipped.writestr("1_b.txt", "make: *** [b.o] Error 1\n")
+    (tmp_path / "run.zip").write_bytes((tmp_path / "run.zip").read_bytes().replace(b"changed later", b"changed LATER", 1))
+    names = ["ok.log", "empty.log", "missing.log", "bytes.log", "run.zip", "bad.log"]
+    done = quarry("log", "report", *(tmp_path / name for name in names), "--json")
+    assert done.code == 6 and [log["variant"] for log in done.json["logs"]] == ["ok", "1_b", "bad"]
+    found = {Path(f["place"]).name: f for f in done.json["findings"]}
+    assert {name: f["code"] for name, f in found.items()} == {"empty.log": "X502", "missing.log": "D001", "bytes.log": "X502", "run.zip!0_a.txt": "Z005", "run.zip!1_b.txt:1": "X517", "bad.log:1": "X517"}
+    assert found["empty.log"]["message"] == "it is empty"
+    refused("X502", 2, "log", "report", tmp_path / "empty.log", tmp_path / "empty.log")
+
+
+def test_logs_and_reports_of_one_name(tmp_path):
+    for variant, outcome in (("py3.11", "<failure/>"), ("py3.12", "")):
+        (tmp_path / variant).mkdir()
+        (tmp_path / variant / "junit.xml").write_text(f'<testsuite><testcase name="a">{outcome}</testcase></testsuite>')
+        (tmp_path / variant / "build.log").write_text("2026-02-24T10:11:12.1234567Z a\n2026-02-24T10:11:14.1234567Z b\n")
+    for words in ([tmp_path], [tmp_path / "py3.11" / "junit.xml", tmp_path / "py3.12" / "junit.xml"]):
+        done = quarry("test", "report", *words, "--json")
+        assert done.code == 1 and [v["variant"] for v in done.json["variants"]] == ["py3.11", "py3.12"]
+    for command in ("log", "time"):
+        document = read(command, "report", str(tmp_path / "py3.11" / "build.log"), str(tmp_path / "py3.12" / "build.log"))
+        assert [log["variant"] for log in document["logs"]] == ["py3.11", "py3.12"]
+
+
+def test_names_of_tests_are_shown_without_controls(tmp_path):
+    (tmp_path / "a.xml").write_text('<testsuite><testcase name="a&#10;::warning::b&#9;&#x9b;31m&#x202e;c"><failure message="no&#x9b;"/></testcase><testcase name="::error::d"><skipped/></testcase></testsuite>')
+    for form in ("text", "markdown"):
+        shown = quarry("test", "report", tmp_path / "a.xml", "--format", form).out
+        assert not [line for line in shown.splitlines() if line.strip().startswith("::")], shown
+        assert not set("\t\x9b\u202e") & set(shown) and "::warning::b" in shown
+
+
+def test_an_unpacked_zip_of_a_run(tmp_path):
+    for name in ("0_build (x).txt", "build (x)/1_Set up.txt", "build (x)/system.txt", "build (x)/notes.txt", "1_test.txt", "other/1_a.txt", "lint.log", "lint/1_a.txt"):
+        path = tmp_path / "run" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("make: *** [a.o] Error 1\n")
+    for root in (tmp_path, tmp_path / "run"):
+        logs = quarry("log", "report", root, "--json").json["logs"]
+        assert sorted(str(Path(log["name"]).relative_to(tmp_path / "run")) for log in logs) == ["0_build (x).txt", "1_test.txt", "build (x)/notes.txt", "lint.log", "lint/1_a.txt", "other/1_a.txt"]
+
+
+def test_messages_say_what_to_do(tmp_path):
+    (tmp_path / "a.log").write_text("one\n")
+    assert "BAD: the log of a job that failed" in quarry("log", "diff", tmp_path / "a.log").err
+    for command in ("log", "time", "test"):
+        assert '"a=" does not name a file' in refused("X502", 2, command, "report", "a=").err
+    assert "is a directory" in refused("C006", 2, "time", "report", tmp_path / "a.log", "--html", tmp_path).err
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as zipped:
+        zipped.writestr("../a.txt", "one\n")
+    (finding,) = read("log", "report", str(tmp_path / "run.zip"))["findings"]
+    assert finding["code"] == "Z014" and "wheel" not in finding["fix"] and "nothing is unpacked" in finding["fix"]
+    for data, why in ((b"<testsuite time=", "cut off before the value of time"), (b"<testsuite name='\xe9'/>", "not UTF-8"), ("<testsuite/>".encode("utf-16"), "UTF-16")):
+        (tmp_path / "a.xml").write_bytes(data)
+        error = refused("X010", 6, "test", "report", tmp_path / "a.xml").err
+        assert why in error and "iconv" in error
+
+
 def test_a_zip_of_a_run(logs, tmp_path):
     text = (logs / "tests.log").read_bytes()
     with zipfile.ZipFile(tmp_path / "run.zip", "w", zipfile.ZIP_DEFLATED) as zipped:

@@ -253,6 +253,35 @@ def test_fixes_are_certain_and_the_rest_stays(tmp_path):
     assert quarry("workflow", "lint", root, "--fix", "--json").json["fixed"] == []
 
 
+VALUES = {
+    "{fast: 'true', depth: \"07\", name: \"true\"}": "{fast: true, depth: 07, name: \"true\"}",
+    "{name: \"3.10\", depth: '3.10'}": "{name: \"3.10\", depth: 3.10}",
+    "{name: \"é x 'true'\", fast: 'true', slow: 'true'} # 'true'": "{name: \"é x 'true'\", fast: true, slow: true} # 'true'",
+    "\n      fast:\n        'true'\n      name: 'true'": "\n      fast:\n        true\n      name: 'true'",
+    "{fast: !!str 'true', depth: \"\\x33\"}": None,
+    "{fast: &x 'true', name: *x}": None,
+}
+
+
+@pytest.mark.parametrize("values", VALUES)
+def test_a_fix_edits_the_value_that_is_reported(tmp_path, values):
+    text = f"on: push\njobs:\n  build:\n    uses: ./.github/workflows/called.yml\n    with: {values}\n"
+    root = tree(tmp_path, caller=text, called=CALLED)
+    done = quarry("workflow", "lint", root, "--fix", "--json").json
+    after = (root / ".github/workflows/caller.yml").read_text()
+    assert after == text.replace(values, VALUES[values] or values)
+    assert [one["code"] for one in done["findings"]] == ([] if VALUES[values] else ["Y110"] * (2 if "depth" in values else 1))
+    places = [(one["line"], one["column"]) for one in done["fixed"]]
+    assert len(places) == len(set(places)) == (0 if VALUES[values] is None else 2 if ", slow" in values or "07" in values else 1)
+
+
+def test_a_value_with_two_names_is_told_and_edited_once(tmp_path):
+    use = "uses: ./.github/workflows/called.yml\n    with: "
+    text = f"on: push\njobs:\n  one:\n    {use}&w {{fast: 'true'}}\n  two:\n    {use}*w\n"
+    done = quarry("workflow", "lint", tree(tmp_path, caller=text, called=CALLED), "--json").json
+    assert [(one["code"], one["line"]) for one in done["findings"]] == [("Y110", 5)]
+
+
 UNNEEDED = '# quarry: ignore Y125 reason="x" until=2999-12-31'
 
 

@@ -336,6 +336,30 @@ def test_claims_that_are_not_of_the_change(tmp_path, claim, importance):
     assert [found["importance"] for found in of(review, "Y161")] == ([importance] if importance else [])
 
 
+@pytest.mark.parametrize(("claim", "says"), [("Removed `one.yml`", "is still there"), ("Removed the `build_all` job", "no changed line has it")])
+def test_what_was_removed_and_is_still_there(tmp_path, claim, says):
+    repository = Repository(tmp_path / "stays")
+    text = "on: push\nenv:\n  level: a\njobs:\n  build_all:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{run: a}]\n"
+    base = repository.commit("Begin", one=text)
+    repository.commit("Work", one=text.replace("level: a", "level: b"))
+    body = tmp_path / "body.md"
+    body.write_text(f"- {claim}\n")
+    review = repository.review("--base", base, "--description", body, code=1)
+    (found,) = of(review, "Y161")
+    assert says in found["message"] and found["importance"] == "important"
+
+
+def test_an_action_that_nobody_uses_any_more_is_not_removed(tmp_path):
+    repository = Repository(tmp_path / "unused")
+    (repository.directory / ".github/actions/setup").mkdir(parents=True)
+    (repository.directory / ".github/actions/setup/action.yml").write_text("runs:\n  using: composite\n  steps: [{run: a, shell: bash}]\n")
+    uses = "on: push\njobs:\n  one:\n    runs-on: x\n    timeout-minutes: 5\n    steps:\n      - uses: actions/checkout@v4\n      - uses: ./.github/actions/setup\n"
+    base = repository.commit("Begin", one=uses)
+    repository.commit("Work", one=uses.replace("      - uses: ./.github/actions/setup\n", ""))
+    done = quarry("workflow", "review", repository.directory, "--base", base, "--json")
+    assert done.json and "action.yml removed" not in done.out
+
+
 def test_a_title_is_judged_once_and_words_are_not_names(tmp_path):
     repository = Repository(tmp_path / "words")
     text = "on: push\njobs:\n  build_all:\n    runs-on: x\n    timeout-minutes: 5\n    steps:\n      - run: a\n      - run: b\n      - run: c\n      - run: d\n      - run: e\n  test_all:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{run: x}]\n"

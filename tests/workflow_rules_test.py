@@ -47,8 +47,12 @@ MATRIX = "on: push\njobs:\n" + job("      - id: s\n        run: echo o=1\n", nam
 LEGS = "on: push\njobs:\n  m:\n    strategy: {matrix: {p: [1, 2]}}\n    uses: ./.github/workflows/target.yml\n    with: {level: '${{ %s }}'}\n" + job("echo ${{ needs.m.outputs.o }}", name="r", more="    needs: m\n")
 WRITTEN = "on: {workflow_call: {inputs: {level: {type: string}}, outputs: {o: {value: '${{ jobs.j.outputs.o }}'}}}}\njobs:\n" + job("      - id: s\n        if: inputs.level != ''\n        run: echo \"o=${V}\" >> \"$GITHUB_OUTPUT\"\n        env: {V: \"${{ inputs.level }}\"}\n", more="    outputs: {o: '${{ steps.s.outputs.o }}'}\n")
 OUTPUT = "on:\n  workflow_call:\n    outputs: {o: {value: '${{ jobs.j.outputs.o }}'}}\n" + jobs("make")
+NAMED = (MATRIX % "    strategy: {matrix: {p: [o, q]}}\n").replace("run: echo o=1", "run: |\n          %s\n          echo \"%s\" >> $GITHUB_OUTPUT")
+LARGE = "on: push\njobs:\n" + job("make", more=f"    strategy: {{matrix: {{p: {list(range(1, 18))}, q: {list(range(1, 17))}, exclude: %s}}}}\n")
+EXCLUDED = "on: push\njobs:\n" + job("make", more="    strategy: {matrix: {p: [{n: 1, o: a}, {n: 2, o: b}], exclude: %s}}\n")
 OLD, NEW = "gfx900,gfx906,gfx908", "gfx900,gfx906,gfx908,gfx90a"
 PLAIN = "on: push\n" + jobs("make")
+SUPPRESSED = PLAIN + '# quarry: ignore Y125 reason="x" until=2999-01-01\n'
 ACTION = "name: a\ninputs: {level: {default: a}}\nruns: {using: %s, steps: []}\n"
 USING = "name: a\nruns: {using: composite, steps: [{uses: ./%s}]}\n"
 CURL = """      - run: |
@@ -63,6 +67,11 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y110", {"target.yml": STARTED % "level: {type: number}" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main -f level=high")}, {"a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main -f level=3")}),
     ("Y113", {"target.yml": STARTED % "" + READS, "a.yml": "on: push\n" + jobs("gh workflow run none.yml --ref main")}, {"a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main")}),
     ("Y113", {"target.yml": "on: push\n" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main")}, {"target.yml": "on: workflow_dispatch\n" + READS}),
+    ("Y113", {"target.yml": "on: push\n" + READS, "a.yml": "on: push\n" + jobs("if true; then x=$(gh workflow run none.yml); fi")}, {"a.yml": "on: push\n" + jobs("gh workflow run 12345")}),
+    ("Y115", {"target.yml": STARTED % "level: {type: string, required: true}" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml")}, {"a.yml": "on: push\n" + jobs('gh workflow run target.yml "${args[@]}"')}),
+    ("Y117", {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml")}, {"a.yml": "on: push\n" + jobs('gh workflow run target.yml "${args[@]}"')}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("      - run: |\n          curl -o f https://example.org/f\n")}, {"a.yml": "on: push\n" + jobs("      - run: |\n          cat <<EOF\n          curl -o f https://example.org/f\n          EOF\n")}),
+    ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "      - run: |\n          cat <<EOF\n          bash no.sh\n          EOF\n")}),
     ("Y113", {"target.yml": STARTED % LEVEL + READS, "a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "a",}')}, {"a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "a"}')}),
     ("Y114", {"target.yml": STARTED % "level: {type: choice, options: [a, b]}" + READS, "a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "c"}')}, {"a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "b"}')}),
     ("Y115", {"target.yml": STARTED % "level: {type: string, required: true}" + READS, "a.yml": "on: push\n" + jobs(DISPATCH % "{}")}, {"a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "c"}')}),
@@ -91,6 +100,10 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y131", {"a.yml": PLAIN, "./.bazelrc": f"build --repo_env=TF_ROCM_AMDGPU_TARGETS={OLD}\n"}, {"a.yml": "on: push\n" + jobs("bazel build --repo_env=TF_ROCM_AMDGPU_TARGETS=$FAMILY")}),
     ("Y132", {"a.yml": MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n"}, {"a.yml": MATRIX % ""}),
     ("Y133", {"a.yml": "on: push\njobs:\n" + job("make", more=f"    strategy: {{matrix: {{p: {list(range(257))}}}}}\n")}, {"a.yml": "on: push\njobs:\n" + job("make", more=f"    strategy: {{matrix: {{p: {list(range(256))}}}}}\n")}),
+    ("Y133", {"a.yml": LARGE % "[{q: 17}]"}, {"a.yml": LARGE % "[{p: 17}]"}),
+    ("Y133", {"a.yml": LARGE % "[{p: 17, q: 1}]"}, {"a.yml": LARGE % "'${{ fromJSON(vars.OUT) }}'"}),
+    ("Y138", {"a.yml": EXCLUDED % "[{p: {n: 2}}]"}, {"a.yml": EXCLUDED % "[{p: {n: 3}}]"}),
+    ("Y138", {"a.yml": EXCLUDED % "[{p: {n: 1, o: a}}]"}, {"a.yml": EXCLUDED % "[{p: {n: 1}, q: 1}]"}),
     ("Y118", {"a.yml": BOTH % (LEVEL, "") + "jobs:\n" + job("      - run: echo ${{ inputs.level }}\n        if: github.ref\n")}, {"a.yml": BOTH % (LEVEL, "") + "jobs:\n" + job("      - run: echo ${{ inputs.level }}\n        if: inputs.level != '' && github.ref\n")}),
     ("Y118", {"a.yml": BOTH % (LEVEL, "") + "jobs:\n" + job("      - run: echo ${{ inputs.level }}\n        if: inputs.level || github.ref\n")}, {"a.yml": BOTH % ("on: {type: boolean}, " + LEVEL, "") + "jobs:\n" + job("echo ${{ inputs.level }}", more="    if: ${{ inputs.on && !cancelled() }}\n")}),
     ("Y135", {"a.yml": GATE % job("make", name="forgotten")}, {"a.yml": GATE % ""}),
@@ -107,6 +120,15 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y140", {"a.yml": "on: push\n" + jobs("iwr https://example.org/f.ps1 | iex")}, {"a.yml": "on: push\n" + jobs("iwr https://example.org/f.json | ConvertFrom-Json")}),
     ("Y141", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref="main"))}, {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT))}),
     ("Y143", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./.github/actions/none\n"), ".github/actions/act/action.yml": ACTION % "composite"}, {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./.github/actions/act\n")}),
+    ("Y143", {"a.yml": call("").replace("target", "none")}, {"none.yml": CALLED % "" + jobs("make")}),
+    ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: actions/download-artifact@v5\n", "bash no.sh")}),
+    ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: actions/cache@v5\n        with: {path: made}\n", "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: actions/cache@v5\n        with: {path: no.sh}\n", "bash no.sh")}),
+    ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "git checkout -b new && bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "git checkout other && bash no.sh")}),
+    ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "gh run list", "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "gh run download", "bash no.sh")}),
+    ("Y139", {"a.yml": "on: push\n" + jobs(checkout(ref="${{ github.ref }}"), "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(ref="other"), "bash no.sh")}),
+    ("Y132", {"a.yml": NAMED % ("", "o=$(date)")}, {"a.yml": NAMED % ("", "${{ matrix.p }}=1")}),
+    ("Y132", {"a.yml": NAMED % ("v=2", "${v}=1")}, {"a.yml": NAMED % ("v=${{ matrix.p }}", "${v}=1")}),
+    ("Y107", {"a.yml": SUPPRESSED}, {"a.yml": SUPPRESSED + "x: [\n"}),
     ("Y143", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./none\n")}, {"a.yml": "on: push\n" + jobs(checkout(), "git clone https://example.org/none none", "      - uses: ./none\n")}),
     ("Y143", {"a.yml": "on: push\n" + jobs(checkout(path="src"), "      - uses: ./src/none\n"), "src/none/action.yml": ACTION % "composite"}, {"a.yml": "on: push\n" + jobs(checkout(path="src"), "      - uses: ./src/none\n"), "none/Dockerfile": "FROM x\n"}),
     ("Y143", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./act\n"), "act/action.yml": USING % "none"}, {"act/action.yml": USING % "next", "next/action.yaml": ACTION % "composite"}),
@@ -182,6 +204,9 @@ def test_spellings_of_an_owner_and_their_repair(tmp_path):
     assert "path: rocm/, repository: ROCm/xla" in text
     # A script may make the key of a bucket of an input, and buckets mind the case: that is for people.
     assert [Path(one["file"]).name for one in report["findings"] if one["code"] == "Y137"] == ["c.yml"]
+    rare = "".join(checkout(repository=name, ref=COMMIT) for name in ("rocm/a", "rocm/b", "RocM/c"))
+    listed = report_of(tmp_path / "all", {"a.yml": "on: push\n" + jobs(usual, rare)})["findings"]
+    assert len([one for one in listed if one["code"] == "Y137"]) == 3  # each place that --fix edits
     tie = report_of(tmp_path / "tie", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT), checkout(repository="rocm/xla", ref=COMMIT))})
     assert [one["message"] for one in tie["findings"] if one["code"] == "Y137"] == ["owner `rocm` is spelled `ROCm` in another place"]
 
@@ -215,6 +240,37 @@ def test_a_circle_is_shown_once_with_its_way(tmp_path):
     found = [one for one in report_of(tmp_path, chain)["findings"] if one["code"] in ("Y144", "Y133")]
     way = "b.yml -> .github/workflows/c.yml -> .github/workflows/b.yml"
     assert len(found) == 1 and found[0]["code"] == "Y144" and found[0]["message"].endswith(way), found
+
+
+def test_each_job_that_lacks_a_permission_is_told(tmp_path):
+    use = "    uses: ./.github/workflows/target.yml\n"
+    caller = f"on: push\npermissions: {{}}\njobs:\n  a:\n{use}  b:\n{use}  c:\n    permissions: write-all\n{use}"
+    found = report_of(tmp_path, {"target.yml": CALLED % "" + "permissions: {id-token: write}\n" + jobs("make"), "a.yml": caller})["findings"]
+    assert [one["line"] for one in found if one["code"] == "Y129"] == [5, 7]
+
+
+def test_a_directory_of_workflows_inside_of_its_repository(tmp_path):
+    """Actions, scripts and workflows are looked for from the repository's root."""
+    tree = {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./act\n", "      - uses: ./none\n", "bash build.sh", "bash no.sh"), "act/action.yml": ACTION % "composite", "./build.sh": ""}
+    codes(tmp_path, tree)
+    found = quarry("workflow", "lint", tmp_path / ".github/workflows", "--json").json["findings"]
+    assert [one["code"] for one in found if one["code"] in ("Y139", "Y143")] == ["Y143", "Y139"], found
+    assert [one["place"].split(":")[0] for one in found if one["code"] == "Y122"] == ["../../act/action.yml"], found
+
+
+def test_a_dispatch_to_this_repository_is_drawn(tmp_path):
+    tree = {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref a -R ${{ github.repository }}", "gh workflow run none.yml -R $OTHER", "gh workflow run 12345")}
+    codes(tmp_path, tree)
+    graph = quarry("workflow", "graph", tmp_path, "--json").json
+    assert [(one["name"], one["missing"]) for one in graph["nodes"]] == [("a.yml", False), ("target.yml", False)] and graph["unknown"] == 2
+
+
+def test_a_dispatch_by_gh_is_told_in_words_of_gh(tmp_path):
+    ref = "ref: {type: string, default: a}"
+    caller = STARTED % ref + jobs("echo ${{ inputs.ref }}", "gh workflow run target.yml --ref main", "gh workflow run 12345")
+    report = report_of(tmp_path, {"target.yml": STARTED % ref + jobs("echo ${{ inputs.ref }}"), "a.yml": caller})
+    assert [one["fix"] for one in report["findings"] if one["code"] == "Y117"] == ["add `-f 'ref=${{ inputs.ref }}'`"]
+    assert report["not_looked_at"] == {"dispatches of workflows by their number": 1}
 
 
 def test_workflows_of_other_repositories_are_named(tmp_path):

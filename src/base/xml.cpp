@@ -58,6 +58,7 @@ bool is_utf8_name(std::string_view declaration) {
 Result<XmlReader> XmlReader::open(std::string_view text, XmlSource source) {
   XmlReader reader(text, std::move(source));
   if (text.size() > k_xml_bytes_max) return reader.defect(fmt::format("it is larger than {} bytes", k_xml_bytes_max));
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return reader.defect("it is UTF-16 and not UTF-8");
   reader.at_ = text::utf8_prefix(text);
   if (reader.at_ < text.size()) return reader.defect("it is not UTF-8");
   auto control = std::find_if(text.begin(), text.end(),
@@ -142,10 +143,12 @@ Result<void> XmlReader::attribute(std::map<std::string, std::string>& into) {
   skip_space();
   if (!take("=")) return defect(fmt::format("the attribute {} has no value", key));
   skip_space();
+  if (at_ == text_.size()) return defect(fmt::format("it is cut off before the value of {}", key));
   char quote = at_ < text_.size() ? text_[at_] : '\0';
   if (quote != '"' && quote != '\'') return defect(fmt::format("the value of {} is not quoted", key));
   auto end = text_.find(quote, at_ + 1);
-  if (end == text_.npos) return defect(fmt::format("the value of {} does not end", key));
+  if (end == text_.npos)
+    return defect(fmt::format("the value of {} does not end: a quote is missing, or it is cut off", key));
   auto raw = text_.substr(at_ + 1, end - at_ - 1);
   if (raw.find('<') != raw.npos) return defect(fmt::format("the value of {} holds a <", key));
   TRY(auto value, decode(raw));

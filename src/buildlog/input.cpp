@@ -1,5 +1,7 @@
 #include "buildlog/input.hpp"
 
+#include "base/text.hpp"
+#include "buildlog/variants.hpp"
 #include "content/rope.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -77,7 +79,12 @@ Reading reading_of_text(std::string text) {
 }
 
 Input file_input(const std::string& path, std::string variant, std::uint64_t size) {
-  return {path, std::move(variant), size, [path](const Block& block) { return read_file_blocks(path, {}, block); }};
+  return {
+      .name = path,
+      .variant = std::move(variant),
+      .size = size,
+      .read = [path](const Block& block) { return read_file_blocks(path, {}, block); },
+  };
 }
 
 /// The lines of one job in a log of several.
@@ -155,9 +162,13 @@ Result<std::vector<Input>> plain_inputs(Input whole, const Reading& reading, Fin
   TRY_DO(reading({}, [&](std::string_view block) { ranges.take(block); }));
   std::vector<Input> inputs;
   for (auto& one : ranges.finish())
-    inputs.push_back({whole.name, std::move(one.job), one.range.end - one.range.begin,
-                      [reading, range = one.range](const Block& block) { return reading(range, block); },
-                      one.lines_before});
+    inputs.push_back({
+        .name = whole.name,
+        .variant = std::move(one.job),
+        .size = one.range.end - one.range.begin,
+        .read = [reading, range = one.range](const Block& block) { return reading(range, block); },
+        .lines_before = one.lines_before,
+    });
   return inputs;
 }
 
@@ -167,9 +178,20 @@ Result<std::vector<Input>> stream_inputs(const std::string& path, Findings& find
   if (text.starts_with("PK\x03\x04")) return no_log(name, "a zip cannot be read from a pipe");
   auto size = text.size();
   auto reading = reading_of_text(std::move(text));
-  Input whole{name, path == "-" ? "stdin" : stem(path), size,
-              [reading](const Block& block) { return reading({}, block); }};
+  Input whole{
+      .name = name,
+      .variant = path == "-" ? "stdin" : stem(path),
+      .size = size,
+      .read = [reading](const Block& block) { return reading({}, block); },
+  };
   return plain_inputs(std::move(whole), reading, findings);
+}
+
+/// What follows the number in "3_build"; empty if it does not begin with one.
+std::string_view behind_number(std::string_view name) {
+  auto digits = name.find_first_not_of("0123456789");
+  bool numbered = digits != name.npos && digits > 0 && name[digits] == '_';
+  return numbered ? name.substr(digits + 1) : std::string_view();
 }
 
 /// GitHub's zip has `3_build.txt` for a job and `build/5_Compile.txt` for its steps: the same lines twice.
@@ -183,9 +205,7 @@ std::set<std::string> jobs_of(const std::vector<zip::Member>& members) {
   for (const auto& member : members) {
     if (member.name.find('/') != member.name.npos || !is_log_name(member.name)) continue;
     auto job = stem(member.name);
-    auto digits = job.find_first_not_of("0123456789");
-    if (digits != job.npos && digits > 0 && job[digits] == '_') job.erase(0, digits + 1);
-    jobs.insert(job);
+    jobs.insert(std::string(behind_number(job).empty() ? std::string_view(job) : behind_number(job)));
   }
   return jobs;
 }
@@ -198,6 +218,8 @@ Result<std::vector<Input>> zip_inputs(const std::string& path, Findings& finding
     return no_log(path, defects.empty() ? "not a zip that can be read" : defects.front().message, ErrorKind::corrupt);
   for (auto& defect : defects) {
     defect.severity = Severity::warning; // sizes and checksums of members are still proven when they are read
+    defect.fix =
+        "its logs are read all the same, and nothing is unpacked; download the zip again if you did not make it";
     findings.push_back(std::move(defect));
   }
   auto zip = std::make_shared<zip::Reader>(std::move(*opened));
@@ -206,22 +228,50 @@ Result<std::vector<Input>> zip_inputs(const std::string& path, Findings& finding
   for (const auto& member : zip->members()) {
     if (member.is_directory || !is_log_name(member.name) || repeats_a_job(member.name, jobs)) continue;
     if (stem(member.name) == "system") continue; // what the runner says about itself
-    inputs.push_back({path + "!" + member.name, stem(member.name), member.size, [zip, &member](const Block& block) {
-                        return zip->read(member, [&](std::span<const std::byte> bytes) -> Result<void> {
-                          block(chars(bytes));
-                          return {};
-                        });
-                      }});
+    auto read = [zip, &member](const Block& block) {
+      return zip->read(member, [&](std::span<const std::byte> bytes) -> Result<void> {
+        block(chars(bytes));
+        return {};
+      });
+    };
+    inputs.push_back({
+        .name = path + "!" + member.name,
+        .variant = stem(member.name),
+        .size = member.size,
+        .read = std::move(read),
+    });
   }
   if (inputs.empty()) return no_log(path, "no .txt or .log file is in it");
   return inputs;
 }
 
+/// A run's zip that was unpacked, perhaps below the directory. Other logs may be called like a directory beside them,
+/// so that both the log of the job and that of the step must have their numbers.
+class UnpackedRun {
+public:
+  explicit UnpackedRun(const std::vector<sys::TreeEntry>& entries) {
+    for (const auto& entry : entries) {
+      auto name = stem(entry.path);
+      if (auto job = behind_number(name); entry.path.ends_with(".txt") && !job.empty())
+        jobs_.insert(above(entry.path) + std::string(job) + "/");
+    }
+  }
+  bool repeats_a_job(const std::string& path) const {
+    bool step = path.ends_with(".txt") && (stem(path) == "system" || !behind_number(stem(path)).empty());
+    return step && jobs_.contains(above(path));
+  }
+
+private:
+  static std::string above(const std::string& path) { return path.substr(0, path.rfind('/') + 1); } // npos + 1 is 0
+  std::set<std::string> jobs_; ///< the directories of their steps
+};
+
 Result<std::vector<Input>> directory_inputs(const std::string& path) {
   TRY(auto entries, sys::list_tree(path));
   std::vector<Input> inputs;
+  UnpackedRun run(entries);
   for (const auto& entry : entries)
-    if (entry.type == sys::EntryType::file && is_log_name(entry.path))
+    if (entry.type == sys::EntryType::file && is_log_name(entry.path) && !run.repeats_a_job(entry.path))
       inputs.push_back(file_input(path + "/" + entry.path, stem(entry.path), entry.size));
   if (inputs.empty()) return no_log(path, "no .txt or .log file is below it");
   return inputs;
@@ -242,6 +292,9 @@ Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findi
     label = named.substr(0, equals);
     path = named.substr(equals + 1);
   }
+  if (path.empty())
+    return fail(ErrorKind::invalid_argument, "X502", fmt::format("\"{}\" does not name a file", named),
+                "write the path of a log, or LABEL=FILE");
   std::vector<Input> inputs;
   if (sys::is_stream(path)) {
     TRY(inputs, stream_inputs(path, findings));
@@ -263,9 +316,22 @@ Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findi
   if (std::all_of(inputs.begin(), inputs.end(), [](const Input& input) { return input.size == 0; }))
     return empty_log(path, inputs.size());
   if (inputs.size() > k_inputs_max) return no_log(path, fmt::format("more than {} logs", k_inputs_max));
-  if (!label.empty())
-    for (auto& input : inputs) input.variant = inputs.size() == 1 ? label : label + " " + input.variant;
+  tell_apart(inputs);
+  for (auto& input : inputs) {
+    input.labelled = !label.empty();
+    if (input.labelled) input.variant = inputs.size() == 1 ? label : label + " " + input.variant;
+  }
   return inputs;
+}
+
+void tell_apart(std::vector<Input>& inputs) {
+  std::vector<VariantName> names;
+  for (const auto& input : inputs) {
+    auto path = text::replace_all(input.name, ".zip!", ".zip/");
+    names.push_back({path.substr(0, path.rfind('/') + 1), input.variant, input.labelled}); // npos + 1 is 0
+  }
+  tell_apart(names);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].variant = std::move(names[i].name);
 }
 
 Result<void> read_lines(const Input& input, const std::function<void(const Line&)>& take) {

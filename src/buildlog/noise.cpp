@@ -39,6 +39,28 @@ void parse_action(std::string_view text, BazelProgress& into) {
   if (timed) into.seconds = seconds;
   into.action = text::trim(timed ? text.substr(0, semicolon) : text);
 }
+
+/// U+007F to U+009F, U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069, in valid UTF-8.
+std::string without_hidden_controls(std::string text) {
+  auto hides = [&](std::size_t at) -> std::size_t { // the length of what is replaced
+    auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
+    if (byte(0) == 0x7F) return 1;
+    if (byte(0) == 0xC2) return byte(1) <= 0x9F ? 2 : 0;
+    if (byte(0) != 0xE2 || (byte(1) != 0x80 && byte(1) != 0x81)) return 0;
+    auto last = byte(2);
+    bool turns =
+        byte(1) == 0x81 ? last >= 0xA6 && last <= 0xA9 : last == 0x8E || last == 0x8F || (last >= 0xAA && last <= 0xAE);
+    return turns ? 3 : 0;
+  };
+  for (std::size_t at = 0; (at = text.find_first_of("\x7F\xC2\xE2", at)) != text.npos;)
+    if (auto length = hides(at); length > 0) {
+      text.replace(at, length, "\xEF\xBF\xBD");
+      at += 3;
+    } else {
+      ++at;
+    }
+  return text;
+}
 } // namespace
 
 bool parse_bazel(std::string_view line, BazelProgress& into) {
@@ -72,6 +94,7 @@ std::string shown(std::string_view text, std::size_t max) {
   }
   for (auto& c : out)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  out = without_hidden_controls(std::move(out));
   return cut ? out + "…" : out;
 }
 

@@ -37,7 +37,8 @@ struct NoiseRow {
   std::uint64_t lines = 0, bytes = 0;
 };
 
-/// At most `max` bytes, cut between characters; bytes that are not UTF-8 become U+FFFD.
+/// At most `max` bytes, cut between characters; bytes that are not UTF-8 become U+FFFD. So do the controls of
+/// terminals between U+007F and U+009F and those that change the direction of writing; others are blanks.
 std::string shown(std::string_view text, std::size_t max = k_shown_bytes_max);
 
 class NoiseCounter {

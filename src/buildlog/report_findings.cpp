@@ -66,15 +66,16 @@ std::string times(std::uint64_t count) {
 }
 
 void deadlines(const std::vector<LogReport>& reports, const FindingOptions& options, Findings& into) {
-  std::map<std::string, std::pair<const Deprecation*, Spread>> spreads;
+  // By day and subject: the nearest first.
+  std::map<std::pair<std::int64_t, std::string>, std::pair<const Deprecation*, Spread>> spreads;
   for (const auto& report : reports)
     for (const auto& deprecation : report.deprecations) {
       if (deprecation.day < 0) continue;
-      auto& [first, spread] = spreads[deprecation.subject];
+      auto& [first, spread] = spreads[{deprecation.day, deprecation.subject}];
       if (!first) first = &deprecation;
       spread.add(report, deprecation.first, deprecation.count);
     }
-  for (const auto& [subject, found] : spreads) {
+  for (const auto& [key, found] : spreads) {
     const auto& [deprecation, spread] = found;
     auto left = deprecation->day - options.today;
     bool fails = options.fail_within >= 0 && left <= options.fail_within;
@@ -82,7 +83,7 @@ void deadlines(const std::vector<LogReport>& reports, const FindingOptions& opti
     auto when = days + (left < 0 ? " ago" : " left");
     into.push_back(finding("X510", fails ? Severity::error : Severity::warning, spread.place,
                            fmt::format("{} {}, {}: {} ({} in {})", left < 0 ? "worked until" : "works until",
-                                       deprecation->deadline, when, subject, times(spread.count),
+                                       deprecation->deadline, when, key.second, times(spread.count),
                                        units::things(spread.logs.size(), "log")),
                            "change what is deprecated, or pin the version that still accepts it"));
   }

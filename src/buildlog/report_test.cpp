@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const Rules& rules() {
   static const Rules shipped = [] {
@@ -100,6 +101,57 @@ TEST(Deprecations, DatesAreFoundAndLinesAreCountedOnce) {
   EXPECT_THAT(codes(read), ElementsAre("warning X510"));
   EXPECT_THAT(codes(read, 23), ElementsAre("warning X510"));
   EXPECT_THAT(codes(read, 24), ElementsAre("error X510"));
+}
+
+TEST(Failures, SummariesOfTestRunners) {
+  for (const auto* line :
+       {"The following tests FAILED:", "test result: FAILED. 1 passed; 1 failed; 0 ignored", "--- FAIL: TestX (0.00s)",
+        "FAILED (failures=1)", "FAILED (errors=2, skipped=1)", "Error: Process completed with exit code 1."}) {
+    auto read = report("before\n" + std::string(line) + "\n");
+    ASSERT_TRUE(read.failure) << line;
+    EXPECT_EQ(read.failure->line, 2u);
+    EXPECT_THAT(codes(read), ElementsAre("error X517"));
+  }
+  EXPECT_THAT(codes(report("test result: ok. 3 passed; 0 failed; 0 ignored\n--- PASS: TestFail (0.00s)\n--- SKIP: T\n"
+                           "OK (skipped=1, expected failures=1)\n100% tests passed, 0 tests failed out of 3\n"
+                           "The following tests did not run:\nProcess completed with exit code 0.\n"
+                           "FAILED (retry on) x=1\nsaid --- FAIL: a\n")),
+              IsEmpty());
+}
+
+TEST(Lines, AreShownWithoutHiddenControls) {
+  EXPECT_EQ(shown("a\tb\nc\x7F"
+                  "d\xC2\x9B"
+                  "31m\xE2\x80\xAE\xE2\x81\xA6."),
+            "a b c\xEF\xBF\xBD"
+            "d\xEF\xBF\xBD"
+            "31m\xEF\xBF\xBD\xEF\xBF\xBD.");
+  const std::string plain = "\xC2\xA0\xE2\x80\x94\xE2\x86\x92\xE2\x81\xB0 caf\xC3\xA9";
+  EXPECT_EQ(shown(plain), plain);
+}
+
+TEST(Deprecations, OneSubjectMayHaveSeveralDeadlines) {
+  for (std::string thing : {"foo is", "foo v1 is"}) {
+    auto later = "DeprecationWarning: " + thing + " deprecated and will be removed in 2027-12-01\n";
+    auto sooner = text::replace_all(text::replace_all(later, "v1", "v2"), "2027-12", "2026-03");
+    auto read = report(later + sooner + later);
+    ASSERT_EQ(read.deprecations.size(), 2u);
+    EXPECT_EQ(read.deprecations[0].deadline, "2026-03-01");
+    EXPECT_EQ(read.deprecations[1].count, 2u);
+    EXPECT_THAT(codes(read, 5), ElementsAre("error X510", "warning X510"));
+  }
+}
+
+TEST(Deprecations, ADeadlineThatIsSaidOnceCountsForAllOfTheSubject) {
+  std::string plain = "x.py:7: DeprecationWarning: old call\n", dated = plain + "  It is gone after 2026-03-01.\n";
+  for (const auto& text : {plain + "between\n" + dated, dated + "between\n" + plain}) {
+    auto read = report(text);
+    ASSERT_EQ(read.deprecations.size(), 1u);
+    EXPECT_EQ(read.deprecations[0].deadline, "2026-03-01");
+    EXPECT_EQ(read.deprecations[0].count, 2u);
+  }
+  auto one = report(dated), two = report(text::replace_all(dated, "2026", "2027"));
+  EXPECT_EQ(findings_of({two, one}, rules(), {days_of("2026-02-24"), 60}).size(), 2u);
 }
 
 TEST(Deprecations, FormsOfDeadlines) {

@@ -1,5 +1,6 @@
 #include "buildlog/tests.hpp"
 
+#include "buildlog/variants.hpp"
 #include "sys/file.hpp"
 #include "sys/stream.hpp"
 #include "sys/tree.hpp"
@@ -111,26 +112,35 @@ private:
 
 Result<std::vector<JunitFile>> find_reports(const std::vector<std::string>& named) {
   std::vector<JunitFile> files;
+  std::vector<VariantName> names;
+  auto add = [&](const std::string& path, const std::string& label) {
+    auto variant = path == "-" ? "stdin" : file_stem(path);
+    files.push_back({path, ""});
+    names.push_back({path.substr(0, path.rfind('/') + 1), label.empty() ? variant : label, !label.empty()});
+  };
   for (const auto& name : named) {
     auto path = name, label = std::string();
     if (auto equals = name.find('='); equals != name.npos && equals > 0 && !sys::exists(name)) {
       label = name.substr(0, equals);
       path = name.substr(equals + 1);
     }
+    if (path.empty())
+      return fail(ErrorKind::invalid_argument, "X502", fmt::format("\"{}\" does not name a file", name),
+                  "write the path of a JUnit report, or LABEL=FILE");
     if (!sys::is_directory(path)) {
-      auto variant = path == "-" ? "stdin" : file_stem(path);
-      files.push_back({path, label.empty() ? variant : label});
+      add(path, label);
       continue;
     }
     TRY(auto entries, sys::list_tree(path));
     auto before = files.size();
     for (const auto& entry : entries)
-      if (entry.type == sys::EntryType::file && entry.path.ends_with(".xml"))
-        files.push_back({path + "/" + entry.path, label.empty() ? file_stem(entry.path) : label});
+      if (entry.type == sys::EntryType::file && entry.path.ends_with(".xml")) add(path + "/" + entry.path, label);
     if (files.size() == before)
       return fail(ErrorKind::invalid_argument, "X502", fmt::format("{}: no .xml file is below it", path),
                   "name JUnit reports, or a directory with them");
   }
+  tell_apart(names);
+  for (std::size_t i = 0; i < files.size(); ++i) files[i].variant = std::move(names[i].name);
   if (files.size() <= k_reports_max) return files;
   return fail(ErrorKind::invalid_argument, "X502",
               fmt::format("{} reports are more than {}", files.size(), k_reports_max), "report fewer at once");

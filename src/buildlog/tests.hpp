@@ -47,8 +47,9 @@ struct TestsReport {
 struct JunitFile {
   std::string path, variant;
 };
-/// `FILE`, `LABEL=FILE`, or a directory with `.xml` files, each a variant called like the file. Reports with one label
-/// are repetitions. `-` is standard input, and pipes may be named. Errors: D001, X502.
+/// `FILE`, `LABEL=FILE`, or a directory with `.xml` files, each a variant called like the file. Files of one name in
+/// several directories are called like these (variants.hpp). Reports with one label are repetitions. `-` is standard
+/// input, and pipes may be named. Errors: D001, X502.
 Result<std::vector<JunitFile>> find_reports(const std::vector<std::string>& named);
 
 /// A report that cannot be read is an error finding with its code (D001, X010, X011), and the others are read. Fails

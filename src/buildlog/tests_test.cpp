@@ -1,6 +1,7 @@
 #include "buildlog/tests.hpp"
 
 #include "buildlog/timeline_page.hpp"
+#include "buildlog/variants.hpp"
 #include "sys/file.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,6 +73,53 @@ TEST_F(Junit, NamesOfVariants) {
   auto empty = directory_ + "/empty";
   ASSERT_TRUE(sys::make_directories(empty));
   EXPECT_EQ(find_reports({empty}).error().code, "X502");
+}
+
+TEST(TellApart, NamesOfDirectories) {
+  using Names = std::vector<std::string>;
+  struct Case {
+    Names paths, expected; // a path that begins with "=" has its name from a label
+  };
+  const Case cases[] = {
+      {{"py3.11/junit", "py3.12/junit"}, {"py3.11", "py3.12"}},
+      {{"/r/py3.11/out/junit", "/r/py3.12/out/junit"}, {"py3.11", "py3.12"}},
+      {{"a/x/junit", "b/x/junit", "a/y/junit"}, {"a/x", "b/x", "a/y"}},
+      {{"p/gpu", "q/gpu", "p/cpu", "q/cpu", "p/one"}, {"p/gpu", "q/gpu", "p/cpu", "q/cpu", "one"}},
+      {{"junit", "sub/junit"}, {"junit", "sub"}},
+      {{"a/junit", "./a//junit", "b"}, {"junit", "junit", "b"}},
+      {{"a/junit", "b/junit", "c/a"}, {"a/junit", "b", "a"}},
+      {{"a/junit", "b/junit", "=c/a"}, {"a/junit", "b", "a"}},
+      {{"=a/x", "=b/x"}, {"x", "x"}},
+  };
+  for (const auto& one : cases) {
+    std::vector<VariantName> names;
+    for (const auto& path : one.paths) {
+      bool fixed = path.starts_with('=');
+      auto slash = path.rfind('/') + 1;
+      names.push_back({path.substr(fixed, slash - (slash > 0 && fixed)), path.substr(slash), fixed});
+    }
+    tell_apart(names);
+    Names found;
+    for (const auto& name : names) found.push_back(name.name);
+    EXPECT_EQ(found, one.expected) << one.paths.front();
+  }
+}
+
+TEST_F(Junit, FilesOfOneNameAreCalledLikeTheirDirectories) {
+  for (const auto* name : {"py3.11", "py3.12"}) ASSERT_TRUE(sys::make_directories(directory_ + "/" + name));
+  file("py3.11/junit", "", k_fail);
+  file("py3.12/junit", "", k_pass);
+  for (const auto& named :
+       {std::vector<std::string>{directory_}, {directory_ + "/py3.11/junit.xml", directory_ + "/py3.12/junit.xml"}}) {
+    auto report = read(find_reports(named).value());
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->flaky.empty());
+    ASSERT_EQ(report->failed.size(), 1u);
+    EXPECT_THAT(report->failed[0].variants, ElementsAre("py3.11"));
+  }
+  auto labelled = find_reports({"x=" + directory_}).value();
+  EXPECT_EQ(labelled[0].variant + labelled[1].variant, "xx");
+  EXPECT_EQ(find_reports({"x="}).error().code, "X502");
 }
 
 TEST_F(Junit, GoesOnAfterAReportThatCannotBeRead) {

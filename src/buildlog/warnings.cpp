@@ -252,19 +252,24 @@ void WarningCounter::close() {
   open_.reset();
   if (!detail_.empty()) found.subject += " " + detail_;
   detail_.clear();
-  auto key = masked(found.subject);
-  auto at = deprecations_.find(key);
-  if (at == deprecations_.end()) {
-    if (deprecations_.size() < k_warnings_max)
-      deprecations_.emplace(std::move(key), std::move(found));
-    else
-      ++uncounted_;
+  // The subject is masked, so that the date in it does not count: one subject may have several deadlines.
+  auto undated = masked(found.subject) + '\n';
+  auto key = undated + found.deadline;
+  auto at = found.deadline.empty() ? deprecations_.lower_bound(undated) : deprecations_.find(key);
+  if (at != deprecations_.end() && at->first.starts_with(undated)) {
+    ++at->second.count;
     return;
   }
-  ++at->second.count;
-  if (at->second.day < 0 && found.day >= 0) {
-    at->second.day = found.day;
-    at->second.deadline = found.deadline;
+  if (auto node = deprecations_.extract(undated)) { // seen before without its deadline
+    node.key() = std::move(key);
+    ++node.mapped().count;
+    node.mapped().deadline = found.deadline;
+    node.mapped().day = found.day;
+    deprecations_.insert(std::move(node));
+  } else if (deprecations_.size() < k_warnings_max) {
+    deprecations_.emplace(std::move(key), std::move(found));
+  } else {
+    ++uncounted_;
   }
 }
 

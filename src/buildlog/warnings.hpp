@@ -1,6 +1,6 @@
 #pragma once
 // Warnings of compilers and of Python, each counted once by what it says, and deprecations with the day or version from
-// which on they break a build. Memory is bounded by k_warnings_max.
+// which on they break a build. One subject with two deadlines is two deprecations. Memory is bounded by k_warnings_max.
 #include "buildlog/lines.hpp"
 #include "buildlog/rules.hpp"
 #include <cstdint>

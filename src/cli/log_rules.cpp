@@ -37,12 +37,27 @@ Result<std::string> today_of(const Context& context, const Arguments& arguments)
               "write it as 2026-02-24");
 }
 
-Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings) {
+Finding unread_log(const std::string& name, const Error& error) {
+  auto prefix = name + ": "; // the finding says the place
+  auto message = error.message.starts_with(prefix) ? error.message.substr(prefix.size()) : error.message;
+  return {error.code, Severity::error, name, message, error.hint};
+}
+
+Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings, Unread unread) {
   std::vector<buildlog::Input> logs;
+  std::size_t failures = 0;
   for (const auto& operand : arguments.operands) {
-    TRY(auto found, buildlog::find_inputs(operand, findings));
-    std::move(found.begin(), found.end(), std::back_inserter(logs));
+    auto found = buildlog::find_inputs(operand, findings);
+    if (found) {
+      std::move(found->begin(), found->end(), std::back_inserter(logs));
+      continue;
+    }
+    auto& error = found.error();
+    bool last = ++failures == arguments.operands.size();
+    if (unread == Unread::fails || error.kind == ErrorKind::cancelled || last) return fail(std::move(error));
+    findings.push_back(unread_log(operand, error));
   }
+  buildlog::tell_apart(logs);
   return logs;
 }
 

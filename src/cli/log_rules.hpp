@@ -4,6 +4,7 @@
 #include "buildlog/rules.hpp"
 #include "cli/command.hpp"
 #include "cli/sections.hpp"
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,8 +17,13 @@ Flag log_rules_flag();
 Result<buildlog::Rules> load_log_rules(const Context& context, const Arguments& arguments);
 /// `--today`, else the day of the clock, as YYYY-MM-DD. Fails with X505 for what is not a day since 1970.
 Result<std::string> today_of(const Context& context, const Arguments& arguments);
-/// All logs of the operands, in their order. Errors: D001, X502, Zxxx.
-Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings);
+enum class Unread : std::uint8_t { fails, is_finding };
+/// All logs of the operands, in their order. Errors: D001, X502, Zxxx. With Unread::is_finding, an operand that cannot
+/// be read is an error finding with its code, and find_logs() fails only if this is true for all of them.
+Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings,
+                                               Unread unread = Unread::fails);
+/// An error as the finding of a log that is left out.
+Finding unread_log(const std::string& name, const Error& error);
 /// Runs `read(i)` for each log on the threads of --jobs, with progress.
 Result<void> read_logs(Context& context, const std::vector<buildlog::Input>& logs,
                        const std::function<Result<void>(std::size_t)>& read);

@@ -65,6 +65,24 @@ TEST(Junit, TheWorstOutcomeOfACaseStands) {
   EXPECT_EQ(report->rows[1].message, "e");
 }
 
+TEST(Junit, AnErrorOutsideOfTestCasesIsInTheCountOfTheSuite) {
+  struct Row {
+    const char *text, *message;
+  };
+  for (const auto& [text, message] : {
+           Row{R"(<testsuite tests="1" errors="1"><error/></testsuite>)", "the suite counts 1 failure, and"},
+           Row{R"(<testsuite><error/></testsuite>)", "the suite counts 1 failure, and"},
+           Row{R"(<testsuite failures="1" errors="1"><error/><testcase name="a"><failure/></testcase></testsuite>)",
+               "the suite counts 2 failures, and its test cases show 1"},
+           Row{R"(<testsuite failures="1"><error/><testcase name="a"><failure/></testcase></testsuite>)",
+               "the suite counts 2 failures, and its test cases show 1"},
+       }) {
+    auto report = parse_junit({text, "r"});
+    ASSERT_TRUE(report);
+    EXPECT_THAT(report->rows.back().message, testing::StartsWith(message)) << text;
+  }
+}
+
 TEST(Junit, AdmittedFailuresAreNotLost) {
   auto hidden = parse_junit(
       {R"(<testsuite name="s" failures="2" errors="1"><testcase name="a"><failure/></testcase></testsuite>)", "r"});
@@ -147,11 +165,12 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"control_character", std::string("<testsuite name=\"a\x01\"/>"), "control character"},
         Hostile{"nul_byte", std::string("<testsuite/>\0", 13), "control character"},
         Hostile{"not_utf8", "<testsuite name=\"\xff\"/>", "not UTF-8"},
-        Hostile{"utf16", std::string("\xff\xfe<\0t\0", 6), "not UTF-8"},
+        Hostile{"utf16", std::string("\xff\xfe<\0t\0", 6), "UTF-16 and not UTF-8"},
         Hostile{"other_encoding", "<?xml version=\"1.0\" encoding=\"utf-7\"?><testsuite/>", "encoding is not UTF-8"},
         Hostile{"empty", "", "there is no element"}, Hostile{"only_space", "  \n", "there is no element"},
         Hostile{"cut_short", "<testsuite><testcase name=\"a\"/>", "<testsuite> is not closed"},
         Hostile{"cut_in_a_tag", "<testsuite name=\"a", "does not end"},
+        Hostile{"cut_before_a_value", "<testsuite name=", "cut off before the value of name"},
         Hostile{"cut_in_a_comment", "<testsuite><!-- ", "a comment does not end"},
         Hostile{"cut_in_cdata", "<testsuite><![CDATA[ ", "a CDATA section does not end"},
         Hostile{"crossed_tags", "<testsuite><testcase></testsuite></testcase>", "closes nothing that is open"},

@@ -2,10 +2,12 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "sys/path.hpp"
+#include "workflow/downloads.hpp"
 #include "workflow/model_parts.hpp"
-#include "workflow/shell.hpp"
+#include "workflow/programs.hpp"
 #include "workflow/values.hpp"
 #include <algorithm>
+#include <array>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,13 +20,18 @@ std::vector<Argument> arguments_of(const Node* with) {
   std::vector<Argument> found;
   if (!with) return found;
   for (const auto& member : with->members)
-    found.push_back({member.key, member.value.text, member.at, member.value.kind});
+    found.push_back({member.key, member.value.text, member.at, member.value.kind,
+                     member.value.style == Node::Style::quoted && !member.value.bound ? member.value.at : Position{}});
   return found;
 }
 
 bool is_workflow_path(std::string_view uses) {
   auto path = uses.substr(0, uses.find('@'));
   return path.ends_with(".yml") || path.ends_with(".yaml");
+}
+/// GitHub's number of a workflow, which its files do not tell.
+bool is_workflow_number(std::string_view target) {
+  return !target.empty() && target.find_first_not_of("0123456789") == target.npos;
 }
 bool is_local(std::string_view uses) { return uses.starts_with("./") || uses.starts_with("$/"); }
 
@@ -70,8 +77,7 @@ std::string unmask(const std::string& text, const Masked& masked) {
 void add_json_inputs(const nlohmann::json& inputs, const Masked& masked, const Node& place, Call& call) {
   for (const auto& [name, value] : inputs.items()) {
     auto offset = place.text.find("\"" + name + "\"");
-    Argument argument{
-        unmask(name, masked), {}, position_in(place, offset == std::string::npos ? 0 : offset), Node::Kind::text};
+    Argument argument{unmask(name, masked), {}, position_in(place, offset == std::string::npos ? 0 : offset)};
     argument.value = unmask(value.is_string() ? value.get<std::string>() : value.dump(), masked);
     if (value.is_number()) argument.kind = Node::Kind::number;
     if (value.is_boolean()) argument.kind = Node::Kind::boolean;
@@ -114,26 +120,85 @@ void add_dispatch_action(File& file, int job, int step) {
   file.calls.push_back(std::move(call));
 }
 
-// gh in scripts
+// gh and curl in scripts
+
+/// The words of a command from the one on that names its program.
+struct Started {
+  std::vector<Word> words;
+  std::string repository; ///< GH_REPO, where the command sets it
+};
+
+constexpr int k_substitutions_max = 3; // "$(f "$(gh …)")"
+
+/// Without the parentheses that close what began before the program: `x=$(gh api a/b)`.
+void drop_closing(std::vector<Word>& words) {
+  for (auto& word : words) {
+    if (word.text.ends_with('`') && std::ranges::count(word.text, '`') == 1) word.text.pop_back();
+    while (word.text.ends_with(')') && word.text.find("${{") == std::string::npos &&
+           std::ranges::count(word.text, ')') > std::ranges::count(word.text, '('))
+      word.text.pop_back();
+  }
+}
+
+/// The programs that a command starts: itself, `x=$(gh …)`, `(gh …)`, and those in a text with `$(…)`.
+void add_started(const ShellCommand& command, int depth, std::vector<Started>& into) {
+  const auto& words = command.words;
+  auto at = program_at(command);
+  std::string repository;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto& word = words[i].text;
+    if (i < at && word.starts_with("GH_REPO=")) repository = word.substr(word.find('=') + 1);
+    auto open = word.find_last_of("(`");
+    auto name = open == word.npos ? std::string_view(word) : std::string_view(word).substr(open + 1);
+    bool blank = word.find_first_of(" \n") != word.npos, starts = i == at || (open != word.npos && !blank);
+    if (starts && (path::basename(name) == "gh" || path::basename(name) == "curl")) {
+      Started one{{words.begin() + static_cast<std::ptrdiff_t>(i), words.end()}, repository};
+      one.words[0] = {std::string(path::basename(name)), words[i].offset + word.size() - name.size()};
+      drop_closing(one.words);
+      into.push_back(std::move(one));
+      return;
+    }
+    auto inside = blank && depth < k_substitutions_max ? word.find("$(") : word.npos;
+    if (inside == word.npos) continue;
+    for (auto& inner : shell_commands(std::string_view(word).substr(inside + 2))) {
+      for (auto& one : inner.words) one.offset = words[i].offset;
+      add_started(inner, depth + 1, into);
+    }
+  }
+}
 
 std::optional<std::string> option(const std::vector<Word>& words, std::size_t& at, std::string_view name) {
   const auto& word = words[at].text;
   if (word == name && at + 1 < words.size()) return words[++at].text;
   if (name.starts_with("--") && word.starts_with(std::string(name) + "=")) return word.substr(name.size() + 1);
-  return std::nullopt;
+  bool glued = !name.starts_with("--") && word.size() > name.size() && word.starts_with(name);
+  return glued ? std::optional(word.substr(name.size() + (word[name.size()] == '=' ? 1 : 0))) : std::nullopt;
+}
+
+/// Whether the shell or GitHub puts other text, and maybe several words, in its place.
+bool varies(std::string_view word) { return word.find_first_of("$`") != word.npos; }
+
+bool is_this_repository(std::string_view name) {
+  auto text = canonical(name);
+  return text == "${{github.repository}}" || text == "$GITHUB_REPOSITORY" || text == "${GITHUB_REPOSITORY}";
+}
+
+void set_repository(std::string_view name, Call& call) {
+  call.foreign = !varies(name);
+  call.unknown |= varies(name) && !is_this_repository(name);
 }
 
 void add_field(const std::string& field, Position at, Call& call) {
   auto equals = field.find('=');
-  if (equals == field.npos) return;
   auto name = field.substr(0, equals);
+  if (varies(name)) call.inputs_unknown = true;
+  if (equals == field.npos) return;
   if (name == "ref" && call.how == "gh api") {
     call.ref = field.substr(equals + 1);
     return;
   }
   if (name.starts_with("inputs[") && name.ends_with("]")) name = name.substr(7, name.size() - 8);
-  if (name.find('$') != name.npos) call.inputs_unknown = true;
-  call.arguments.push_back({name, field.substr(equals + 1), at, Node::Kind::text});
+  call.arguments.push_back({name, field.substr(equals + 1), at});
 }
 
 /// The address of GitHub's API: `[HOST/]repos/OWNER/REPO/actions/workflows/FILE/dispatches`.
@@ -147,8 +212,41 @@ void read_dispatch_address(const std::string& word, Call& call) {
   call.foreign = owner.find('$') == owner.npos && owner.find('{') == owner.npos;
 }
 
+/// Options of `gh api` with a value that says nothing about the dispatch.
+bool has_other_value(std::string_view word) {
+  static constexpr std::array<std::string_view, 12> k_words = {
+      "-H", "--header", "-X", "--method", "-q", "--jq", "-t", "--template", "-p", "--preview", "--cache", "--hostname"};
+  return is_among(word, k_words);
+}
+
+/// Reads the words of `gh` from `i` on; returns the last one that it took.
+std::size_t read_gh_words(const std::vector<Word>& words, std::size_t i, const Node& script, Call& call) {
+  bool run = call.how == "gh workflow run";
+  for (std::string_view name : {"-f", "-F", "--field", "--raw-field"})
+    if (auto at = words[i].offset; auto field = option(words, i, name))
+      return add_field(*field, position_in(script, at), call), i;
+  if (!run && has_other_value(words[i].text)) return i + 1;
+  for (std::string_view name : {"-r", "--ref"})
+    if (auto ref = run ? option(words, i, name) : std::nullopt) return call.ref = *ref, i;
+  for (std::string_view name : {"-R", "--repo"})
+    if (auto repository = run ? option(words, i, name) : std::nullopt) return set_repository(*repository, call), i;
+  const auto& word = words[i].text;
+  if (word == "--json" || word == "--input") call.inputs_unknown = true;
+  if (word.ends_with('>')) return i + 1; // a redirection
+  if (word.starts_with('-') || word.find('>') != word.npos) return i;
+  auto had_target = !call.target.empty();
+  if (run && !had_target) call.target = word;
+  if (!run) read_dispatch_address(word, call);
+  if (varies(word) && (had_target || call.target.empty())) { // `"${args[@]}"` may hold any option
+    call.inputs_unknown = true;
+    if (!call.ref) call.ref = word;
+  }
+  return i;
+}
+
 /// `gh workflow run FILE -f name=value --ref R` and `gh api repos/O/R/actions/workflows/FILE/dispatches -f …`.
-std::optional<Call> gh_call(const std::vector<Word>& words, const Node& script) {
+std::optional<Call> gh_call(const Started& started, const Node& script) {
+  const auto& words = started.words;
   if (words.size() < 3 || words[0].text != "gh") return std::nullopt;
   Call call;
   call.kind = Call::Kind::dispatch;
@@ -156,29 +254,16 @@ std::optional<Call> gh_call(const std::vector<Word>& words, const Node& script) 
   if (!run && words[1].text != "api") return std::nullopt;
   call.how = run ? "gh workflow run" : "gh api";
   call.at = position_in(script, words[0].offset);
-  for (std::size_t i = run ? 3 : 2; i < words.size(); ++i) {
-    auto at = position_in(script, words[i].offset);
-    bool taken = false;
-    for (std::string_view name : {"-f", "-F", "--field", "--raw-field"})
-      if (auto field = option(words, i, name)) add_field(*field, at, call), taken = true;
-    for (std::string_view name : {"-r", "--ref"})
-      if (auto ref = run ? option(words, i, name) : std::nullopt) call.ref = *ref, taken = true;
-    for (std::string_view name : {"-R", "--repo"})
-      if (auto repo = run ? option(words, i, name) : std::nullopt)
-        call.foreign = repo->find('$') == repo->npos, call.unknown |= !call.foreign, taken = true;
-    const auto& word = words[i].text;
-    if (word == "--json" || word == "--input") call.inputs_unknown = true;
-    if (taken || word.starts_with('-')) continue;
-    if (run && call.target.empty()) call.target = word;
-    if (!run) read_dispatch_address(word, call);
-  }
+  if (!started.repository.empty()) set_repository(started.repository, call);
+  for (std::size_t i = run ? 3 : 2; i < words.size(); ++i) i = read_gh_words(words, i, script, call);
   if (call.target.empty()) return std::nullopt;
-  call.unknown |= call.target.find('$') != call.target.npos;
+  call.unknown |= varies(call.target);
   return call;
 }
 
 /// `curl -d '{"ref": "main", "inputs": {…}}' HOST/repos/O/R/actions/workflows/FILE/dispatches`.
-std::optional<Call> curl_call(const std::vector<Word>& words, const Node& script) {
+std::optional<Call> curl_call(const Started& started, const Node& script) {
+  const auto& words = started.words;
   if (words.size() < 3 || words[0].text != "curl") return std::nullopt;
   Call call;
   call.kind = Call::Kind::dispatch;
@@ -239,9 +324,11 @@ void add_script_calls(File& file, int job, int step) {
   const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
   const auto& script = *one.run;
   if (script.text.find("gh ") == std::string::npos && script.text.find("/dispatches") == std::string::npos) return;
-  for (const auto& command : one.commands) {
-    auto call = gh_call(command.words, script);
-    if (!call) call = curl_call(command.words, script);
+  std::vector<Started> all;
+  for (const auto& command : with_inner_commands(one.commands)) add_started(command, 0, all);
+  for (const auto& started : all) {
+    auto call = gh_call(started, script);
+    if (!call) call = curl_call(started, script);
     if (!call) continue;
     call->job = job;
     call->step = step;
@@ -278,6 +365,8 @@ void collect_calls(File& file) {
       if (step.run) add_script_calls(file, job, index);
     }
   }
+  for (auto& call : file.calls)
+    if (call.kind == Call::Kind::dispatch && is_workflow_number(call.target)) call.unknown = true;
 }
 
 } // namespace quarry::workflow

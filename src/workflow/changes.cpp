@@ -286,15 +286,17 @@ std::string sentence(const Change& change) {
 
 Changes compare(const Repository& before, const Repository& after) {
   Changes changes;
+  // An action that no workflow uses any more, or yet, is not read, and it is there all the same.
+  auto is_in = [](const Repository& state, const std::string& path) { return state.tree && state.tree->exists(path); };
   for (const auto& file : after.files) {
     const auto* was = before.find(file->path);
     if (was)
       Comparer(*was, *file, changes).compare();
-    else
+    else if (!is_in(before, file->path))
       changes.list.push_back({ChangeKind::file, What::added, file->path, {1, 1}, file->basename(), {}, {}, {}, {}});
   }
   for (const auto& file : before.files)
-    if (!after.find(file->path))
+    if (!after.find(file->path) && !is_in(after, file->path))
       changes.list.push_back({ChangeKind::file, What::removed, file->path, {}, file->basename(), {}, {}, {}, {}});
   return changes;
 }

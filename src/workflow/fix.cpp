@@ -2,7 +2,10 @@
 
 #include "base/text.hpp"
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace quarry::workflow {
@@ -21,8 +24,22 @@ std::vector<std::string> lines_with_ends(std::string_view text) {
   return lines;
 }
 
-/// Where the text to replace stands: at the finding's column, or anywhere if it is there once; else npos.
+/// The byte of a column. Columns count characters, as libfyaml does; npos behind the end.
+std::size_t byte_of(std::string_view line, std::uint32_t column) {
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    bool begins = (static_cast<unsigned char>(line[at]) & 0xC0) != 0x80; // a character of UTF-8
+    if (begins && --column == 0) return at;
+  }
+  return line.npos;
+}
+
+/// Where the text to replace stands: at the edit's place or, if it names none, at the finding's column, or anywhere if
+/// it is there once; else npos.
 std::size_t place_in(std::string_view line, const Edit& edit, std::uint32_t column) {
+  if (edit.at.line != 0) {
+    auto at = byte_of(line, edit.at.column);
+    return at != line.npos && line.substr(at).starts_with(edit.from) ? at : line.npos;
+  }
   auto first = line.find(edit.from);
   if (first == line.npos || line.find(edit.from, first + 1) == line.npos) return first;
   for (std::size_t at : {column - std::size_t{1}, std::size_t{column}}) // the value may be in quotes
@@ -43,11 +60,26 @@ bool apply(const Located& finding, std::string& line) {
 }
 } // namespace
 
+bool stands_there(std::string_view text, const Edit& edit) {
+  for (auto line = edit.at.line; line > 1; --line) {
+    if (text.find('\n') == text.npos) return false;
+    text.remove_prefix(text.find('\n') + 1);
+  }
+  return edit.at.line > 0 && place_in(text.substr(0, text.find('\n')), edit, edit.at.column) != text.npos;
+}
+
 Edited edited(std::string_view text, const std::vector<const Located*>& wanted) {
   Edited done;
   auto lines = lines_with_ends(text);
-  for (const auto* one : wanted)
-    if (one->at.line <= lines.size() && apply(*one, lines[one->at.line - 1])) done.fixed.push_back(*one);
+  auto place = [&](std::size_t i) { return wanted[i]->edit->at.line != 0 ? wanted[i]->edit->at : wanted[i]->at; };
+  std::vector<std::size_t> order(wanted.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, std::greater(),
+                    [&](std::size_t i) { return std::tuple(place(i).line, place(i).column, i); });
+  std::vector<bool> made(wanted.size());
+  for (auto i : order) made[i] = place(i).line <= lines.size() && apply(*wanted[i], lines[place(i).line - 1]);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (made[i]) done.fixed.push_back(*wanted[i]);
   done.text = text::join(lines, "");
   return done;
 }

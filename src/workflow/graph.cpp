@@ -51,7 +51,7 @@ private:
 
   void add(const File& file, const Call& call) {
     if (call.kind == Call::Kind::action && (!options_.actions || call.file.empty())) return;
-    if (call.unknown && call.target.find('$') != std::string::npos) {
+    if (call.unknown) {
       ++graph_.unknown;
       return;
     }

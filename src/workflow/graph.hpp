@@ -30,7 +30,7 @@ struct Graph {
   std::vector<GraphNode> nodes; ///< sorted by name
   std::vector<GraphEdge> edges; ///< sorted by from, to, dispatch
   std::size_t alone = 0;        ///< workflows that call nobody and are called by nobody; they are not among the nodes
-  std::size_t unknown = 0;      ///< calls whose target an expression makes
+  std::size_t unknown = 0;      ///< calls whose target an expression makes or a number is
 };
 
 struct GraphOptions {

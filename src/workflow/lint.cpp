@@ -45,9 +45,13 @@ Report lint_repository(Repository& repository, const LintOptions& options) {
   check_paths(rules);
   check_refs(rules);
   check_targets(rules);
+  auto sort = [&] { std::ranges::sort(report.findings, {}, order); };
+  sort();
+  // Two places with one alias are one place in the file.
+  auto twice = std::ranges::unique(report.findings, {}, order);
+  report.findings.erase(twice.begin(), twice.end());
   for (const auto& file : repository.files) apply_suppressions(*file, options.today, report);
-  std::sort(report.findings.begin(), report.findings.end(),
-            [](const Located& a, const Located& b) { return order(a) < order(b); });
+  sort();
   return report;
 }
 

@@ -77,14 +77,76 @@ std::vector<Step> read_steps(const Node* steps) {
   return found;
 }
 
+/// Whether an entry of `exclude` matches a value: a mapping has to name some of the value's keys only.
+bool excludes(const Node& entry, const Node& value) {
+  if (entry.is_scalar() || value.is_scalar()) return entry.is_scalar() && value.is_scalar() && entry.text == value.text;
+  if (entry.is_mapping()) {
+    return std::ranges::all_of(entry.members, [&](const Member& member) {
+      const auto* inner = value.find(member.key);
+      return inner && excludes(member.value, *inner);
+    });
+  }
+  return std::ranges::equal(entry.items, value.items, excludes);
+}
+
+bool has_expression(const Node& node) {
+  return node.text.find("${{") != std::string::npos || std::ranges::any_of(node.items, has_expression) ||
+         std::ranges::any_of(node.members, [](const Member& member) { return has_expression(member.value); });
+}
+
+/// Which values of each column an entry of `exclude` matches: all of a column that it does not name. Empty if it names
+/// a key that the matrix lacks.
+std::vector<std::vector<bool>> matches_of(const Node& entry, const std::vector<const Member*>& columns) {
+  std::vector<std::vector<bool>> matches;
+  std::size_t named = 0;
+  for (const auto* column : columns) {
+    const auto* wanted = entry.find(column->key);
+    named += wanted ? 1 : 0;
+    auto& of_column = matches.emplace_back();
+    for (const auto& value : column->value.items) of_column.push_back(!wanted || excludes(*wanted, value));
+  }
+  return named == entry.members.size() && named > 0 ? matches : std::vector<std::vector<bool>>();
+}
+
+/// So many comparisons of a combination with an entry of `exclude` are made; GitHub starts 256 jobs of a matrix.
+constexpr std::size_t k_exclusions_max = 1'000'000;
+
+/// The combinations of the columns that no entry of `exclude` matches; nullopt if nobody can say.
+std::optional<std::size_t> combinations(const std::vector<const Member*>& columns, const Node* exclude) {
+  std::size_t product = 1;
+  for (const auto* column : columns)
+    product = std::min(product * std::max<std::size_t>(column->value.items.size(), 1), k_exclusions_max + 1);
+  if (!exclude || columns.empty()) return product;
+  bool varies = std::ranges::any_of(columns, [](const Member* one) { return has_expression(one->value); });
+  if (!exclude->is_sequence() || has_expression(*exclude) || varies) return std::nullopt;
+  if (product * exclude->items.size() > k_exclusions_max) return std::nullopt;
+  std::vector<std::vector<std::vector<bool>>> entries;
+  for (const auto& entry : exclude->items)
+    if (auto matches = matches_of(entry, columns); !matches.empty()) entries.push_back(std::move(matches));
+  std::size_t kept = 0;
+  for (std::size_t one = 0; one < product; ++one) {
+    auto matched = [&](const std::vector<std::vector<bool>>& entry) {
+      auto rest = one;
+      return std::ranges::all_of(entry, [&](const std::vector<bool>& column) {
+        if (column.empty()) return true;
+        auto index = rest % column.size();
+        rest /= column.size();
+        return static_cast<bool>(column[index]);
+      });
+    };
+    if (std::ranges::none_of(entries, matched)) ++kept;
+  }
+  return kept;
+}
+
 void read_matrix(const Node& matrix, Job& job) {
   job.has_matrix = true;
   if (!matrix.is_mapping()) {
     job.dynamic_matrix = true;
     return;
   }
-  std::size_t product = 1, rows = 0;
-  bool columns = false;
+  std::size_t rows = 0;
+  std::vector<const Member*> columns;
   for (const auto& member : matrix.members) {
     if (member.key == "exclude") continue;
     if (!member.value.is_sequence()) {
@@ -92,13 +154,14 @@ void read_matrix(const Node& matrix, Job& job) {
     } else if (member.key == "include") {
       rows = member.value.items.size();
     } else {
-      columns = true;
-      product *= std::max<std::size_t>(member.value.items.size(), 1);
+      columns.push_back(&member);
     }
   }
+  auto product = combinations(columns, matrix.find("exclude"));
+  if (!product) job.dynamic_matrix = true;
   // Rows of `include` may extend combinations instead of adding one: without columns each is a job.
-  job.legs = columns ? product : std::max<std::size_t>(rows, 1);
-  if (columns && rows > 0) job.legs = std::max(product, std::size_t{2});
+  job.legs = std::max<std::size_t>(columns.empty() ? rows : product.value_or(1), 1);
+  if (!columns.empty() && rows > 0) job.legs = std::max(job.legs, std::size_t{2});
 }
 
 Job read_job(const Member& member) {
@@ -131,12 +194,20 @@ void read_action(File& file) {
   file.jobs.push_back(std::move(job));
 }
 
+/// Where the repository's root is, seen from a directory that holds workflows: two directories above if they are there
+/// by the path that workflows have.
+std::string way_to_root(Tree& tree, const std::vector<std::unique_ptr<File>>& files) {
+  constexpr std::string_view k_up = "../../";
+  if (files.empty() || files[0]->path.find('/') != std::string::npos) return "";
+  return tree.exists(fmt::format("{}.github/workflows/{}", k_up, files[0]->path)) ? std::string(k_up) : "";
+}
+
 /// "./.github/actions/setup" -> ".github/actions/setup/action.yml", whichever of its names exists.
-std::string action_file(Tree& tree, const std::string& uses) {
+std::string action_file(const Repository& repository, const std::string& uses) {
   auto directory = path::normal(uses.substr(2));
   for (auto name : {"action.yml", "action.yaml"}) {
-    auto file = directory == "." ? name : directory + "/" + name;
-    if (tree.exists(file)) return file;
+    auto file = repository.up + (directory == "." ? name : directory + "/" + name);
+    if (repository.tree->exists(file)) return file;
   }
   return "";
 }
@@ -147,7 +218,7 @@ void read_actions(Repository& repository) {
     for (std::size_t c = 0; c < repository.files[i]->calls.size(); ++c) {
       auto& call = repository.files[i]->calls[c];
       if (call.kind != Call::Kind::action || call.foreign) continue;
-      call.file = action_file(*repository.tree, call.target);
+      call.file = action_file(repository, call.target);
       if (call.file.empty() || !seen.insert(call.file).second) continue;
       auto text = repository.tree->read(call.file, 4 * k_file_bytes_max);
       if (!text) continue;
@@ -297,6 +368,7 @@ Result<Repository> read_repository(Tree& tree) {
     return fail(ErrorKind::not_found, "Y152", "there is no workflow file",
                 "name a directory with .github/workflows, or one that holds .yml files");
   repository.workflows = repository.files.size();
+  repository.up = way_to_root(tree, repository.files);
   read_actions(repository);
   resolve_workflows(repository);
   return repository;

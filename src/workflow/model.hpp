@@ -53,8 +53,8 @@ struct Job {
   std::vector<Step> steps;
   std::vector<std::string> needs;
   bool has_matrix = false;
-  bool dynamic_matrix = false; ///< an expression makes its rows or columns
-  std::size_t legs = 1;        ///< jobs of a matrix without expressions; exclude not looked at
+  bool dynamic_matrix = false; ///< an expression makes its rows or columns, or what it excludes
+  std::size_t legs = 1;        ///< jobs of a matrix without expressions
 
   const Node* strategy() const; ///< nullptr if the job has none
   const Node* matrix() const;
@@ -74,6 +74,7 @@ struct Argument {
   std::string name, value;
   Position at;
   Node::Kind kind = Node::Kind::text;
+  Position quote_at = {}; ///< of its opening quote; line 0: not in quotes, or not the value of this place alone
 };
 
 /// A job or step that hands inputs to a workflow or composite action.
@@ -85,7 +86,7 @@ struct Call {
   std::string target; ///< "build.yml" or "./.github/actions/setup": as written
   std::string file;   ///< of the target in this repository; empty when it is not here
   bool foreign = false;
-  bool unknown = false; ///< an expression makes the target: nothing can be said about the call
+  bool unknown = false; ///< an expression makes the target, or it is a number: nothing can be said about the call
   bool inputs_unknown = false;
   int job = -1, step = -1;
   Position at;
@@ -102,7 +103,7 @@ struct File {
   bool readable = false; ///< without it, `text` is all that is known of the file
   Node root;
   std::string name;
-  std::string text; ///< for comments, which are no values
+  std::string text; ///< for comments, which are not values
   std::optional<Entry> dispatch, call;
   std::vector<Member> outputs; ///< of workflow_call; copies
   std::vector<Job> jobs;
@@ -122,6 +123,7 @@ struct File {
 
 struct Repository {
   Tree* tree = nullptr;
+  std::string up; ///< from the tree's root to the repository's: "../../" if `.github/workflows` itself is looked at
   std::vector<std::unique_ptr<File>> files; ///< workflows, then the composite actions that they use
   std::vector<Located> defects;             ///< of reading
   std::size_t workflows = 0, actions = 0;

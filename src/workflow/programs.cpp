@@ -17,6 +17,11 @@ bool stands_before_program(std::string_view word) {
   return is_among(word, k_words);
 }
 
+/// `f()` and the pattern of a case, `a)`.
+bool is_head(std::string_view word) {
+  return word.ends_with("()") || (word.size() > 1 && word.ends_with(')') && word.find_first_of("($") == word.npos);
+}
+
 bool is_assignment(std::string_view word) {
   auto equals = word.find('=');
   if (equals == word.npos || equals == 0 || ascii::is_digit(word[0])) return false;
@@ -63,7 +68,7 @@ std::size_t program_at(const ShellCommand& command) {
   std::size_t at = 0;
   while (at < words.size()) {
     const auto& word = words[at].text;
-    if (stands_before_program(word) || is_assignment(word))
+    if (stands_before_program(word) || is_assignment(word) || is_head(word))
       ++at;
     else if (word.starts_with('$') && at + 1 < words.size() && words[at + 1].text == "=")
       at += 2;

@@ -68,6 +68,31 @@ bool on_changed_line(const History& history, const std::string& topic) {
   });
 }
 
+/// Whether a workflow, a job or an input of this name is there after the change, and no line with the name was removed.
+bool is_still_there(const Sides& sides, const History& history, const std::string& name) {
+  bool there = std::ranges::any_of(sides.after.files, [&](const auto& file) {
+    return name == file->basename() || file->job(name) || file->input(name);
+  });
+  auto has = [&](const ChangedLine& line) { return has_word(line.text, Topic{name}); };
+  return there && std::ranges::none_of(history.files, [&](const ChangedFile& file) {
+           return std::any_of(file.removed.begin(), file.removed.end(), has);
+         });
+}
+
+/// Moves the names out of `judged` that a text calls removed and that are still there: "Removed `build.yml`", and only
+/// a line of it was changed.
+std::vector<std::string> take_what_stays(const Sides& sides, const History& history, const Claim& claim,
+                                         Judged& judged) {
+  std::vector<std::string> stays;
+  if (claim.verb != Claim::Verb::removed) return stays;
+  std::erase_if(judged.holds, [&](const std::string& name) {
+    if (!is_still_there(sides, history, name)) return false;
+    stays.push_back(name);
+    return true;
+  });
+  return stays;
+}
+
 /// "Drop pytorch 2.7" names `release/2.7`.
 bool names_value(const std::string& said, const std::string& value) {
   constexpr std::size_t k_value_min = 3; // `1` or `no` would be found in any text
@@ -133,6 +158,11 @@ private:
     auto said = fmt::format("{}\"{}\"", who, claim.text);
     if (claim.verb == Claim::Verb::changed) take_changed_jobs(judged);
     if (claim.unsure) judged.nowhere.clear();
+    if (auto stays = take_what_stays(sides_, review_.history, claim, judged); !stays.empty())
+      note({file, at, "Y161", Severity::error,
+            fmt::format("{} says that {} {} removed, which {} still there", said, quoted_names(stays),
+                        stays.size() == 1 ? "was" : "were", stays.size() == 1 ? "is" : "are"),
+            "correct the text, or complete the change"});
     bool exact = claim.verb != Claim::Verb::changed || !claim.from.empty();
     auto severity = claim.certain ? Severity::error : Severity::note;
     if (!judged.before.empty()) {

@@ -32,7 +32,7 @@ struct Checkout {
   std::string repository; ///< as written; empty: this repository
   std::string ref;
   std::string path;
-  Position ref_at, repository_at;     ///< of the values, or of the step
+  Position ref_at;                    ///< of the value, or of the step
   bool has_ref = false, ours = false; ///< ours: this repository, or what an input puts in its place
 };
 std::vector<Checkout> checkouts_of(const File& file);

@@ -1,5 +1,6 @@
 // What callers hand over, against what is taken.
 #include "base/text.hpp"
+#include "workflow/fix.hpp"
 #include "workflow/rules.hpp"
 #include "workflow/values.hpp"
 #include <algorithm>
@@ -16,11 +17,9 @@ bool literal_fits(const std::string& type, std::string_view value) {
 
 /// The quotes of a literal are what makes it a text. Which of the two kinds they are is not kept.
 std::optional<Edit> without_quotes(const File& file, const Argument& argument) {
-  auto lines = text::lines(file.text);
-  if (argument.at.line == 0 || argument.at.line > lines.size()) return std::nullopt;
   for (char quote : {'"', '\''}) {
-    auto quoted = fmt::format("{}{}{}", quote, argument.value, quote);
-    if (lines[argument.at.line - 1].find(quoted) != std::string::npos) return Edit{quoted, argument.value};
+    Edit edit{fmt::format("{}{}{}", quote, argument.value, quote), argument.value, argument.quote_at};
+    if (stands_there(file.text, edit)) return edit;
   }
   return std::nullopt;
 }
@@ -97,6 +96,7 @@ void check_forwarding(const Rules& rules, const File& file, const Call& call, co
     auto value = input.fallback.value_or("");
     auto fix = forwarding(file, input, *own);
     const auto* elsewhere = forwards_elsewhere(file, call, input.name);
+    std::string field = call.how == "gh workflow run" ? "ref" : call.how == "gh api" ? "inputs[ref]" : "";
     if (call.kind != Call::Kind::dispatch) {
       rules.add(file, call.at, "Y111", elsewhere ? Severity::error : Severity::warning,
                 fmt::format(
@@ -106,10 +106,11 @@ void check_forwarding(const Rules& rules, const File& file, const Call& call, co
                 fix);
     } else if (same_name(input.name, "ref")) {
       rules.add(file, call.at, "Y117", Severity::error,
-                fmt::format("the dispatch of {} passes no `ref`: the workflow builds the default branch whatever "
+                fmt::format("the dispatch of {} passes no {}: the workflow builds the default branch whatever "
                             "revision this one builds",
-                            call.target),
-                "pass \"ref\": \"${{ inputs.ref }}\" among its inputs");
+                            call.target, field.empty() ? "`ref`" : fmt::format("`-f {}=…`", field)),
+                field.empty() ? "pass \"ref\": \"${{ inputs.ref }}\" among its inputs"
+                              : fmt::format("add `-f '{}=${{{{ inputs.ref }}}}'`", field));
     } else {
       rules.add(file, call.at, "Y116", Severity::note,
                 fmt::format("input `{}` is left to the default `{}` of {}; this workflow has a value of that name",
@@ -166,11 +167,14 @@ void check_dispatch(const Rules& rules, const File& file, const Call& call) {
 }
 
 void check_call(const Rules& rules, const File& file, const Call& call) {
-  if (call.unknown) return rules.not_looked_at("dispatches whose target an expression makes");
+  if (call.unknown)
+    return rules.not_looked_at(call.target.find_first_not_of("0123456789") == std::string::npos
+                                   ? "dispatches of workflows by their number"
+                                   : "dispatches whose target an expression makes");
   if (call.foreign) return rules.not_looked_at(fmt::format("calls of {} in another repository", call.target));
   if (call.kind == Call::Kind::dispatch) return check_dispatch(rules, file, call);
   const auto* target = call.file.empty() ? nullptr : rules.repository.find(call.file);
-  if (!target || !target->call) return; // actionlint tells of a missing workflow, Y143 of a missing action
+  if (!target || !target->call) return; // Y143 tells of a missing one
   check_literals(rules, file, call, *target->call);
   check_forwarding(rules, file, call, *target->call);
 }

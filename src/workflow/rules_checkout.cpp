@@ -148,51 +148,62 @@ void check_clones(const Rules& rules, const File& file, int index) {
   }
 }
 
-/// OWNER/REPO spelled in more than one way; GitHub does not mind, caches, comparisons and other hosts do.
-void check_owners(const Rules& rules) {
-  struct Spelling {
-    const File* file;
-    Position at;
-    std::size_t count;
-    bool for_github_alone; ///< what else reads an input (a bucket's key, a cache's) may mind the case
+struct OwnerPlace {
+  const File* file;
+  Position at, edit_at; ///< edit_at.line 0: what else reads the value (a bucket's key, a cache's) may mind the case
+};
+/// By owner in lower case, then by spelling.
+using Owners = std::map<std::string, std::map<std::string, std::vector<OwnerPlace>>>;
+
+void note_owner(Owners& owners, std::string_view name, OwnerPlace place) {
+  auto slash = name.find('/');
+  if (slash == name.npos || slash == 0 || is_dynamic(name) || name.starts_with('.')) return;
+  auto owner = std::string(name.substr(0, slash));
+  owners[text::lower(owner)][owner].push_back(std::move(place));
+}
+
+void note_owners(Owners& owners, const File& file) {
+  auto note = [&](const Node* value) {
+    if (value) note_owner(owners, value->text, {&file, value->at, value->bound ? Position{} : position_in(*value, 0)});
   };
-  std::map<std::string, std::map<std::string, Spelling>> owners;
-  auto note = [&](const File& file, Position at, std::string_view name, bool for_github_alone = true) {
-    auto slash = name.find('/');
-    if (slash == name.npos || slash == 0 || is_dynamic(name) || name.starts_with('.')) return;
-    auto owner = std::string(name.substr(0, slash));
-    auto [entry, fresh] = owners[text::lower(owner)].try_emplace(owner, Spelling{&file, at, 0, for_github_alone});
-    if (for_github_alone && !entry->second.for_github_alone) // a place that can be edited comes first
-      entry->second = {&file, at, entry->second.count, true};
-    ++entry->second.count;
-  };
-  for (const auto& file : rules.repository.files) {
-    for (const auto& one : checkouts_of(*file)) note(*file, one.repository_at, one.repository);
-    for (const auto& job : file->jobs)
-      for (const auto& step : job.steps)
-        if (!step.uses.empty() && !step.uses.starts_with("docker:"))
-          note(*file, step.node->find("uses")->at, step.uses);
-    for (const auto& name : file->input_names()) {
-      const auto* input = file->input(name);
-      if (text::lower(name).find("repo") != name.npos)
-        note(*file, input->fallback_at, input->fallback.value_or(""), false);
-    }
+  for (const auto& one : checkouts_of(file)) {
+    const auto& step = file.jobs[static_cast<std::size_t>(one.job)].steps[static_cast<std::size_t>(one.step)];
+    if (const auto* with = step.node->find("with")) note(with->find("repository"));
   }
+  for (const auto& job : file.jobs)
+    for (const auto& step : job.steps)
+      if (!step.uses.starts_with("docker:")) note(step.node->find("uses"));
+  for (const auto& name : file.input_names()) {
+    const auto* input = file.input(name);
+    if (text::lower(name).find("repo") != name.npos)
+      note_owner(owners, input->fallback.value_or(""), {&file, input->fallback_at, {}});
+  }
+}
+
+/// OWNER/REPO spelled in more than one way; GitHub does not mind, caches, comparisons and other hosts do. Each place
+/// with a rare spelling is told; of two spellings that are as usual, one place of the second.
+void check_owners(const Rules& rules) {
+  Owners owners;
+  for (const auto& file : rules.repository.files) note_owners(owners, *file);
   for (const auto& [owner, spellings] : owners) {
-    if (spellings.size() < 2) continue;
     auto usual = std::max_element(spellings.begin(), spellings.end(),
-                                  [](const auto& a, const auto& b) { return a.second.count < b.second.count; });
-    auto rarest = usual == spellings.begin() ? std::next(usual) : spellings.begin();
-    for (auto one = spellings.begin(); one != spellings.end(); ++one)
-      if (one != usual && one->second.count < rarest->second.count) rarest = one;
-    auto count = usual->second.count;
-    bool tie = count == rarest->second.count, certain = !tie && rarest->second.for_github_alone;
-    rules.add(
-        *rarest->second.file, rarest->second.at, "Y137", Severity::warning,
-        fmt::format("owner `{}` is spelled `{}` in {}", rarest->first, usual->first,
-                    count == 1 ? std::string("another place") : fmt::format("{} {}places", count, tie ? "" : "other ")),
-        tie ? "choose one spelling and write it everywhere" : fmt::format("write `{}` everywhere", usual->first),
-        certain ? std::optional(Edit{rarest->first + "/", usual->first + "/"}) : std::nullopt);
+                                  [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    auto count = usual->second.size();
+    bool tie = std::ranges::count_if(spellings, [&](const auto& one) { return one.second.size() == count; }) > 1;
+    for (auto one = spellings.begin(); one != spellings.end(); ++one) {
+      if (one == usual) continue;
+      bool rare = one->second.size() < count;
+      auto others = count == 1 ? std::string("another place") : fmt::format("{} {}places", count, rare ? "other " : "");
+      for (const auto& place : one->second) {
+        rules.add(
+            *place.file, place.at, "Y137", Severity::warning,
+            fmt::format("owner `{}` is spelled `{}` in {}", one->first, usual->first, others),
+            tie ? "choose one spelling and write it everywhere" : fmt::format("write `{}` everywhere", usual->first),
+            !tie && place.edit_at.line != 0 ? std::optional(Edit{one->first + "/", usual->first + "/", place.edit_at})
+                                            : std::nullopt);
+        if (!rare) break;
+      }
+    }
   }
 }
 } // namespace
@@ -210,10 +221,9 @@ std::vector<Checkout> checkouts_of(const File& file) {
       Checkout one;
       one.job = static_cast<int>(j);
       one.step = static_cast<int>(s);
-      one.at = one.ref_at = one.repository_at = step.at;
+      one.at = one.ref_at = step.at;
       if (const auto* with = step.node->find("with")) {
         one.repository = with->text_at("repository");
-        if (const auto* repository = with->find("repository")) one.repository_at = repository->at;
         one.path = with->text_at("path");
         if (const auto* ref = with->find("ref")) one.has_ref = true, one.ref = ref->text, one.ref_at = ref->at;
       }

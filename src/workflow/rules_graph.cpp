@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace quarry::workflow {
 
@@ -67,7 +68,7 @@ private:
   void look(const File& file, const Call& call, const File& callee, const std::map<std::string, int>& passed) {
     auto tell = [&](const Grant& wanted, const std::string& who) {
       auto missing = wanted ? shortfall(*wanted, passed) : "";
-      if (missing.empty() || !told_.insert(file.path + call.target + who + missing).second) return;
+      if (missing.empty() || !told_.insert({&call, who + missing}).second) return;
       rules_.add(file, call.at, "Y129", Severity::error,
                  fmt::format("{} of {} asks for `{}`, which this job does not grant: the run fails before it starts",
                              who, call.target, missing),
@@ -78,7 +79,7 @@ private:
   }
 
   const Rules& rules_;
-  std::set<std::string> told_;
+  std::set<std::pair<const Call*, std::string>> told_;
   std::set<std::tuple<std::string, std::size_t, Grant>> seen_;
 };
 

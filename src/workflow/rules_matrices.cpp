@@ -131,6 +131,57 @@ private:
   int depth_ = 0;
 };
 
+/// The name that `NAME=value` sets: up to the first `=` outside of expressions.
+std::string_view name_set_by(std::string_view word) {
+  for (std::size_t at = 0; at < word.size(); ++at) {
+    if (word.substr(at).starts_with("${{")) at = std::min(word.find("}}", at), word.size());
+    if (at < word.size() && word[at] == '=') return word.substr(0, at);
+  }
+  return {};
+}
+
+/// Whether a text reads the matrix, itself or by a variable that the step sets from it.
+bool reads_matrix(std::string_view text, const Step& step) {
+  auto has_matrix = [](std::string_view value) {
+    auto begin = value.find("${{");
+    return begin != value.npos && value.find("matrix.", begin) != value.npos;
+  };
+  if (has_matrix(text)) return true;
+  auto is_read = [&](std::string_view name) {
+    auto at = name.empty() ? text.npos : text.find(name);
+    return at != text.npos && at > 0 && (text[at - 1] == '$' || text[at - 1] == '{');
+  };
+  for (const auto& command : step.commands)
+    for (const auto& word : command.words)
+      if (auto name = name_set_by(word.text); is_read(name) && has_matrix(word.text)) return true;
+  const auto* env = step.node->find("env");
+  return env &&
+         std::ranges::any_of(env->members, [&](const Member& m) { return is_read(m.key) && has_matrix(m.value.text); });
+}
+
+/// Whether each leg writes an output of another name, and so no leg writes over another one's: GitHub documents
+/// `echo "output_${{ matrix.version }}=…" >> "$GITHUB_OUTPUT"` for several outputs of a matrix.
+bool has_name_of_leg(const Job& job, std::string_view output) {
+  const auto* value = member(job.node->find("outputs"), output);
+  auto read = value ? only_expression(value->text) : std::nullopt;
+  if (!read || read->path.size() != 4 || !same_name(read->path[0], "steps")) return false;
+  auto step =
+      std::ranges::find_if(job.steps, [&](const Step& s) { return same_name(s.node->text_at("id"), read->path[1]); });
+  if (step == job.steps.end()) return false;
+  std::string_view wanted = read->path[3];
+  bool own = false;
+  for (const auto& command : step->commands)
+    for (const auto& word : command.words) {
+      auto name = name_set_by(word.text);
+      auto varies = name.find('$');
+      if (name == wanted && word.offset != command.words[0].offset) return false; // every leg writes it
+      if (varies == name.npos || !wanted.starts_with(name.substr(0, varies))) continue;
+      auto brace = name.rfind('}');
+      own |= wanted.ends_with(brace == name.npos ? "" : name.substr(brace + 1)) && reads_matrix(name, *step);
+    }
+  return own;
+}
+
 void check_file(const Rules& rules, const File& file) {
   Legs legs(rules.repository);
   std::set<std::string> told;
@@ -139,7 +190,7 @@ void check_file(const Rules& rules, const File& file) {
       continue;
     for (const auto& job : file.jobs) {
       if (!same_name(job.id, read.path[1]) || !is_matrix(job)) continue;
-      if (legs.agree_on_output({file, &job}, read.path[3])) continue;
+      if (legs.agree_on_output({file, &job}, read.path[3]) || has_name_of_leg(job, read.path[3])) continue;
       if (!told.insert(job.id + "." + read.path[3]).second) continue;
       rules.add(file, read.at, "Y132", Severity::warning,
                 fmt::format("output `{}` of job `{}` is read as one value, and each leg of its matrix writes it: the "

@@ -1,8 +1,9 @@
-// Scripts, tests and requirements that commands name, and local actions: do they exist where the checkout puts them?
+// Scripts, tests and requirements that commands name, local actions and workflows: do they exist where the checkout
+// puts them?
 #include "base/text.hpp"
 #include "sys/path.hpp"
+#include "workflow/programs.hpp"
 #include "workflow/rules.hpp"
-#include "workflow/shell.hpp"
 #include "workflow/values.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -164,9 +165,52 @@ bool is_made_by_script(const File& file, int job, const std::string& inner) {
                      [&](const Step& step) { return step.run && step.run->text.find(inner) != std::string::npos; });
 }
 
+constexpr auto k_arrives = "paths that a download, a cache or another revision may bring";
+
+/// Whether a checkout of this repository takes a branch, tag or commit that is written there.
+bool other_revision(const Checkout& checkout) {
+  return checkout.ours && !text::trim(checkout.ref).empty() && !is_dynamic(checkout.ref);
+}
+
+/// Whether a command brings files that the checkout does not have: an artifact, or another revision.
+bool brings_files(const ShellCommand& command) {
+  const auto& words = command.words;
+  auto at = program_at(command);
+  auto has = [&](std::string_view word) {
+    return std::any_of(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(),
+                       [&](const Word& one) { return one.text == word; });
+  };
+  auto program = program_of(command);
+  if (program == "gh") return has("download") || has("checkout");
+  bool moves = has("checkout") || has("switch") || has("reset") || has("pull") || has("merge") || has("apply");
+  return program == "git" && moves && !has("-b") && !(has("switch") && has("-c")); // a new branch has the same files
+}
+
+/// Whether an action before the step, or a command of it or before, may have put a path of the workspace there.
+bool may_arrive(const File& file, int job, int step, const std::string& path) {
+  const auto& steps = file.jobs[static_cast<std::size_t>(job)].steps;
+  auto holds = [&](std::string_view line) {
+    auto trimmed = text::trim(line);
+    if (trimmed.empty() || trimmed[0] == '~' || trimmed[0] == '/') return false; // outside of the workspace
+    auto place = path::normal(relative_to_workspace(trimmed));
+    return !is_plain(place) || place == "." || path == place || path.starts_with(place + "/");
+  };
+  return std::any_of(steps.begin(), steps.begin() + step + 1, [&](const Step& one) {
+    auto action = text::lower(one.uses.substr(0, one.uses.find('@')));
+    bool artifact = action.find("download-artifact") != std::string::npos;
+    if (artifact || action.starts_with("actions/cache")) {
+      const auto* with = one.node->find("with");
+      auto places = with ? text::lines(with->text_at("path")) : std::vector<std::string>();
+      return (artifact && places.empty()) || std::ranges::any_of(places, holds);
+    }
+    return std::ranges::any_of(one.commands, brings_files);
+  });
+}
+
 class Paths {
 public:
-  explicit Paths(const Rules& rules) : rules_(rules), tree_(*rules.repository.tree) {
+  explicit Paths(const Rules& rules)
+      : rules_(rules), root_(below(*rules.repository.tree, rules.repository.up)), tree_(*root_) {
     auto modules = tree_.exists(".gitmodules") ? tree_.read(".gitmodules", k_file_bytes_max) : Result<std::string>("");
     if (!modules) return;
     for (const auto& line : text::lines(*modules)) {
@@ -190,6 +234,8 @@ public:
         if (file.jobs[j].steps[s].uses.starts_with("./"))
           action(file, static_cast<int>(j), static_cast<int>(s), checkouts);
       }
+    for (const auto& call : file.calls)
+      if (call.kind == Call::Kind::workflow && !call.foreign && call.file.empty()) workflow(file, call);
   }
 
 private:
@@ -226,6 +272,18 @@ private:
     }
   }
 
+  /// A reusable workflow of this repository that is not among its files.
+  void workflow(const File& file, const Call& call) {
+    auto path = path::normal(call.target.substr(2));
+    if (rules_.repository.up.empty() && !tree_.exists(".github/workflows"))
+      return rules_.not_looked_at("calls of workflows from a directory that is not a repository's root");
+    if (tree_.exists(path)) return; // it cannot be read, which is told
+    rules_.add(file, call.at, "Y143", Severity::error,
+               fmt::format("job `{}` calls {}, which does not exist in this repository",
+                           file.jobs[static_cast<std::size_t>(call.job)].id, call.target),
+               "correct the path");
+  }
+
   void action(const File& file, int job, int step, const std::vector<Checkout>& checkouts) {
     const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
     auto [checkout, inner] = place_of(job, step, path::normal(one.uses.substr(2)), checkouts);
@@ -243,6 +301,8 @@ private:
     for (auto name : {"action.yml", "action.yaml", "Dockerfile"})
       if (tree->exists(path::normal(path::join(inner, name)))) return;
     if (checkout->ours && (in_submodule(inner) || is_made_by_script(file, job, inner))) return;
+    if (other_revision(*checkout) || may_arrive(file, job, step, path::normal(one.uses.substr(2))))
+      return rules_.not_looked_at(k_arrives);
     rules_.add(file, one.node->find("uses")->at, "Y143", Severity::error,
                fmt::format("{} uses {}, and {} has no action.yml there", step_name(file, job, step), one.uses,
                            checkout->ours ? "this repository" : checkout->repository),
@@ -256,6 +316,7 @@ private:
     auto* tree = tree_of(*best);
     if (!tree) return rules_.not_looked_at(fmt::format("paths in {} (give it by --with)", best->repository));
     if (tree->exists(inner) || (best->ours && is_made_here(*tree, file, job, inner))) return;
+    if (other_revision(*best) || may_arrive(file, job, step, path.text)) return rules_.not_looked_at(k_arrives);
     rules_.add(file, position_in(run, path.offset), "Y139", Severity::error,
                fmt::format("{} names {}, which does not exist in {}", step_name(file, job, step), path.text,
                            best->ours ? "this repository" : best->repository),
@@ -273,7 +334,7 @@ private:
                        [&](const auto& module) { return inner == module || inner.starts_with(module + "/"); });
   }
 
-  /// Files that a step makes are no defect: in a directory that the repository does not have, in a submodule, or
+  /// Files that a step makes are not a defect: in a directory that the repository does not have, in a submodule, or
   /// named in the job more than once.
   bool is_made_here(Tree& tree, const File& file, int job, const std::string& inner) {
     auto top = inner.substr(0, inner.find('/'));
@@ -289,6 +350,7 @@ private:
   }
 
   const Rules& rules_;
+  std::unique_ptr<Tree> root_;
   Tree& tree_;
   std::set<std::string> submodules_;
 };

@@ -1,11 +1,25 @@
 #include "workflow/shell.hpp"
 
+#include "workflow/programs.hpp"
 #include <algorithm>
 #include <utility>
 
 namespace quarry::workflow {
 
 namespace {
+/// So many here-documents may begin on a line, and so many names may be looked for without a line that has them: each
+/// search reads the rest of the script.
+constexpr std::size_t k_documents_max = 64;
+
+struct Documents {
+  struct Document {
+    std::string_view name;
+    bool tabs = false; ///< its last line may be indented
+  };
+  std::vector<Document> begun; ///< on the present line
+  std::size_t missing = 0;     ///< names that no line has
+};
+
 class Scanner {
 public:
   explicit Scanner(std::string_view script) : script_(script) {}
@@ -58,6 +72,47 @@ private:
     if (at_ < script_.size()) ++at_;
   }
 
+  /// `<<EOF`, `<<-'EOF'`, `<<< text`: its word stays, and where the document ends is kept for the end of the line.
+  void here_document() {
+    auto program = program_of(command_);
+    bool executed = is_interpreter(program) && program.ends_with("sh");
+    begin_word();
+    auto end = std::min(script_.find_first_not_of('<', at_), script_.size());
+    bool document = end == at_ + 2;
+    word_.text += script_.substr(at_, end - at_);
+    at_ = end;
+    if (!document || executed || documents_.begun.size() == k_documents_max) return;
+    auto rest = script_.substr(at_, script_.find('\n', at_) - at_);
+    bool tabs = rest.starts_with('-');
+    if (tabs) rest.remove_prefix(1);
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\\"), rest.size()));
+    bool quoted = rest.starts_with('\'') || rest.starts_with('"');
+    auto name = quoted ? rest.substr(1, rest.find(rest[0], 1) - 1) : rest.substr(0, rest.find_first_of(" \t\r;|&<>()"));
+    if (!name.empty()) documents_.begun.push_back({name, tabs});
+  }
+
+  /// The lines of the documents that the line before began. A name that no line has is an operator: `$((1<<n))`.
+  void skip_documents() {
+    for (const auto& one : documents_.begun) {
+      if (documents_.missing == k_documents_max) break;
+      auto line = at_;
+      bool found = false;
+      while (!found && line < script_.size()) {
+        auto end = std::min(script_.find('\n', line), script_.size());
+        auto text = script_.substr(line, end - line);
+        if (one.tabs) text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+        if (text.ends_with('\r')) text.remove_suffix(1);
+        line = std::min(end + 1, script_.size());
+        found = text == one.name;
+      }
+      if (found)
+        at_ = line;
+      else
+        ++documents_.missing;
+    }
+    documents_.begun.clear();
+  }
+
   void character(char c) {
     bool line_goes_on = (c == '\\' || c == '`') && at_ + 1 < script_.size() && script_[at_ + 1] == '\n';
     if (line_goes_on) {
@@ -67,10 +122,13 @@ private:
       quoted(c);
     } else if (c == '#' && !in_word_) {
       at_ = std::min(script_.find('\n', at_), script_.size());
+    } else if (c == '<' && script_.substr(at_).starts_with("<<")) {
+      here_document();
     } else if (c == '\n' || c == ';') {
       bool pipe_goes_on = c == '\n' && !in_word_ && command_.words.empty() && command_.piped_into;
       if (!pipe_goes_on) end_command(false);
       ++at_;
+      if (c == '\n') skip_documents();
     } else if (c == '|' || c == '&') {
       bool twice = at_ + 1 < script_.size() && script_[at_ + 1] == c;
       bool redirection =
@@ -96,6 +154,7 @@ private:
   std::string_view script_;
   std::size_t at_ = 0;
   bool in_word_ = false;
+  Documents documents_;
   Word word_;
   ShellCommand command_;
   std::vector<ShellCommand> commands_;

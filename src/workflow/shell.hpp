@@ -18,7 +18,7 @@ struct ShellCommand {
   bool piped_into = false; ///< reads what the command before writes
 };
 
-/// Comments are left out. Here-documents are not known: their lines appear as commands.
+/// Comments are left out, and so are here-documents, unless a shell executes them: `bash <<EOF`.
 std::vector<ShellCommand> shell_commands(std::string_view script);
 
 } // namespace quarry::workflow

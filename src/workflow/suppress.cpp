@@ -1,4 +1,5 @@
 // Comments that accept a finding: `# quarry: ignore Y125 reason="one release branch" until=2026-12-31`.
+#include "base/codes.hpp"
 #include "base/day.hpp"
 #include "base/text.hpp"
 #include "workflow/fix.hpp"
@@ -13,6 +14,9 @@ namespace quarry::workflow {
 
 namespace {
 constexpr std::string_view k_marker = "# quarry: ignore";
+// A file with one of these was not read, or not whole.
+constexpr std::string_view k_unread[] = {codes::not_yaml, codes::file_beyond_bound, codes::duplicate_key,
+                                         codes::bad_expression};
 
 struct Suppression {
   Position at;
@@ -81,7 +85,9 @@ bool same_values(const Node& a, const Node& b) {
 /// The edit that removes a suppression; none if a finding may still need it (--with would show it, or a file could not
 /// be read), if something follows it, or if it is not a comment of YAML but a line of a script.
 std::optional<Edit> removal_of(const Suppression& one, const File& file, const Report& report) {
-  auto unread = [](const Located& finding) { return finding.code >= "Y101" && finding.code <= "Y104"; };
+  auto unread = [](const Located& finding) {
+    return std::ranges::any_of(k_unread, [&](std::string_view code) { return finding.code == code; });
+  };
   if (!report.not_looked_at.empty() || !one.last || std::any_of(report.findings.begin(), report.findings.end(), unread))
     return std::nullopt;
   Located finding{file.path, one.at, "Y107", Severity::warning, "", "", Edit{one.text, ""}};
@@ -115,7 +121,7 @@ void apply_suppressions(const File& file, const std::string& today, Report& repo
     auto covered = [&](const Located& finding) { return finding.file == file.path && covers(*one, finding); };
     for (const auto& finding : report.findings)
       if (covered(finding)) report.suppressed.push_back({finding, one->reason, one->until});
-    if (std::erase_if(report.findings, covered) == 0)
+    if (std::erase_if(report.findings, covered) == 0 && file.readable) // else its findings are not known
       tell("Y107", Severity::warning, "this suppression matches no finding", "remove the comment",
            removal_of(*one, file, report));
   }

@@ -60,6 +60,24 @@ private:
   std::string root_;
 };
 
+class PrefixedTree final : public Tree {
+public:
+  PrefixedTree(Tree& tree, std::string prefix) : tree_(tree), prefix_(std::move(prefix)) {}
+
+  bool exists(const std::string& path) override { return tree_.exists(prefix_ + path); }
+  std::vector<std::string> files_in(const std::string& directory) override {
+    return tree_.files_in(prefix_ + directory);
+  }
+  std::vector<std::string> files() override { return tree_.files(); }
+  Result<std::string> read(const std::string& path, std::uint64_t bytes_max) override {
+    return tree_.read(prefix_ + path, bytes_max);
+  }
+
+private:
+  Tree& tree_;
+  std::string prefix_;
+};
+
 class RevisionTree final : public Tree {
 public:
   RevisionTree(GitPlace place, std::vector<std::string> files) : place_(std::move(place)), files_(std::move(files)) {
@@ -119,6 +137,10 @@ Result<std::string> git(const GitPlace& place, std::vector<std::string> words) {
                     {said.substr(0, said.find('\n'))},
                     {},
                     "fetch the whole history: `git fetch --unshallow`, or name another revision"});
+}
+
+std::unique_ptr<Tree> below(Tree& tree, std::string prefix) {
+  return std::make_unique<PrefixedTree>(tree, std::move(prefix));
 }
 
 Result<std::unique_ptr<Tree>> open_directory(const std::string& root) {

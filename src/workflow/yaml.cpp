@@ -57,6 +57,13 @@ std::size_t size_of(const Node& node) {
   return size;
 }
 
+/// The value, and all inside of it, is that of other places, too.
+void bind(Node& node) {
+  node.bound = true;
+  for (auto& item : node.items) bind(item);
+  for (auto& member : node.members) bind(member.value);
+}
+
 std::optional<std::string> anchor_of(const fy_event& event) {
   fy_token* token = nullptr;
   if (event.type == FYET_SCALAR) token = event.scalar.anchor;
@@ -225,7 +232,9 @@ private:
     case FYET_MAPPING_START: mapping(node, depth); break;
     default: syntax(); break;
     }
-    if (name && !failed_) anchors_[*name] = node;
+    if (!name || failed_) return node;
+    bind(node);
+    anchors_[*name] = node;
     return node;
   }
 
@@ -235,6 +244,7 @@ private:
     auto* token = events_.current()->scalar.value;
     auto written = events_.written();
     node.style = style_of(token);
+    node.bound = events_.current()->scalar.tag != nullptr;
     bool misread = fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED && written.find("''''") != written.npos;
     if (is_as_written(node.style, written))
       node.text = written;

@@ -32,6 +32,7 @@ struct Node {
   Style style = Style::plain; ///< of a scalar
   std::string text;           ///< of a scalar, as written
   Position at;
+  bool bound = false;          ///< a tag names its type, or an anchor gives it to other places, too
   std::vector<Node> items;     ///< of a sequence
   std::vector<Member> members; ///< of a mapping
 
@@ -51,9 +52,10 @@ struct Member {
   Node value;
 };
 
-/// What makes a finding go away for certain: on its line, `from` becomes `to`. An empty `to` removes a comment.
+/// What makes a finding go away for certain: `from` becomes `to`. An empty `to` removes a comment.
 struct Edit {
   std::string from, to;
+  Position at = {}; ///< where `from` begins, and nowhere else; line 0: on the finding's line
 };
 
 /// A defect with its place in parts, as annotations and SARIF want it.

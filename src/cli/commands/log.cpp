@@ -189,16 +189,38 @@ Json log_json(const LogReport& report, std::int64_t today) {
           {"test_summary", report.is_test ? Json(report.test_summary) : Json(nullptr)}};
 }
 
+/// A log that cannot be read to its end, such as a damaged member of a zip, is an error finding. Fails if all are such.
+Result<std::vector<LogReport>> report_logs(Context& context, const std::vector<buildlog::Input>& logs,
+                                           const buildlog::Rules& rules, Findings& findings) {
+  std::vector<std::optional<LogReport>> read(logs.size());
+  std::vector<Error> errors(logs.size());
+  TRY_DO(read_logs(context, logs, [&](std::size_t i) -> Result<void> {
+    auto report = buildlog::report_log(logs[i], rules);
+    if (report)
+      read[i] = std::move(*report);
+    else if (report.error().kind == ErrorKind::cancelled || logs.size() == 1)
+      return fail(std::move(report.error()));
+    else
+      errors[i] = std::move(report.error());
+    return {};
+  }));
+  std::vector<LogReport> reports;
+  for (std::size_t i = 0; i < logs.size(); ++i)
+    if (read[i])
+      reports.push_back(std::move(*read[i]));
+    else
+      findings.push_back(unread_log(logs[i].name, errors[i]));
+  if (reports.empty() && !errors.empty()) return fail(std::move(errors.front()));
+  return reports;
+}
+
 Result<int> run_report(Context& context, const Arguments& arguments) {
   TRY(auto options, finding_options(context, arguments));
   TRY(auto rules, load_log_rules(context, arguments));
   Findings findings;
-  TRY(auto logs, find_logs(arguments, findings));
-  std::vector<LogReport> reports(logs.size());
-  TRY_DO(read_logs(context, logs, [&](std::size_t i) -> Result<void> {
-    TRY(reports[i], buildlog::report_log(logs[i], rules));
-    return {};
-  }));
+  TRY(auto logs, find_logs(arguments, findings, Unread::is_finding));
+  TRY(auto reports, report_logs(context, logs, rules, findings));
+  bool unreadable = has_errors(findings);
   auto found = buildlog::findings_of(reports, rules, options);
   findings.insert(findings.end(), found.begin(), found.end());
   std::vector<Section> sections;
@@ -211,6 +233,7 @@ Result<int> run_report(Context& context, const Arguments& arguments) {
   if (format == "text" || format == "markdown") print_report(context, arguments, sections, findings);
   TRY_DO(print_for_programs(context, placed(findings), {format, "quarry log report", counts_text(findings)}));
   context.out.document({{"schema", "quarry.log-report/1"}, {"logs", list}, {"findings", findings_json(findings)}});
+  if (unreadable) return traits(ErrorKind::corrupt).exit_code;
   return has_errors(findings) ? traits(ErrorKind::failed).exit_code : 0;
 }
 
@@ -250,7 +273,7 @@ Command report_command() {
                    {"gh run view 22368 --log-failed | quarry log report -", "the failed jobs of a run"},
                    {"quarry log report py3.11.log py3.12.log --format github",
                     "in a GitHub job: annotations, and all findings in the step summary"}},
-      .exit_codes = {{1, "a job failed, or a deadline is near"}, {6, "a zip is broken"}},
+      .exit_codes = {{1, "a job failed, or a deadline is near"}, {6, "a log cannot be read; the others are reported"}},
       .schema = "quarry.log-report/1",
       .run = run_report};
 }
@@ -326,7 +349,8 @@ Command log_diff_command() {
           "Prints the lines of BAD that GOOD does not have, in the order of BAD. Numbers, digests and names of "
           "temporary directories do not count, and noise is left out. The good log is best the last one of the same "
           "job that passed.",
-      .operands = {{.name = "GOOD", .help = "a log, or a zip with one"}, {.name = "BAD", .help = "the same"}},
+      .operands = {{.name = "GOOD", .help = "the log of a job that passed, or a zip with one log"},
+                   {.name = "BAD", .help = "the log of a job that failed, or a zip with one log"}},
       .flags = {format_flag(), log_rules_flag()},
       .examples = {{"quarry log diff passed.log failed.log", "what the failed job says that is new"}},
       .exit_codes = {{1, "a line of BAD proves that its job failed"}},

@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "buildlog/noise.hpp"
 #include "buildlog/tests.hpp"
 #include "cli/commands.hpp"
 #include "cli/log_rules.hpp"
@@ -15,7 +16,13 @@ using buildlog::TestsReport;
 
 constexpr std::size_t k_report_rows = 20;
 
-std::string report_first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+/// Without controls. GitHub reads a line that begins with `::`, also behind blanks, as a command: quotes prevent that.
+std::string report_cell(std::string_view text) {
+  auto clean = buildlog::shown(text, text.size());
+  return text::trim(clean).starts_with("::") ? fmt::format("\"{}\"", clean) : clean;
+}
+
+std::string report_first_line(const std::string& text) { return report_cell(text.substr(0, text.find('\n'))); }
 
 Section in_variants(std::string title, const std::vector<TestInVariants>& tests, bool with_variants) {
   Section section{std::move(title), {"test"}, {k_name}, {}, "", k_report_rows};
@@ -26,8 +33,8 @@ Section in_variants(std::string title, const std::vector<TestInVariants>& tests,
   section.header.push_back("why");
   section.columns.push_back(k_name);
   for (const auto& test : tests) {
-    std::vector<Cell> row{test.test};
-    if (with_variants) row.emplace_back(text::join(test.variants, ", "));
+    std::vector<Cell> row{report_cell(test.test)};
+    if (with_variants) row.emplace_back(report_cell(text::join(test.variants, ", ")));
     row.emplace_back(report_first_line(test.message));
     section.rows.push_back(std::move(row));
   }
@@ -40,7 +47,7 @@ std::vector<Section> report_sections_of(const TestsReport& report) {
                  {k_name, k_number, k_number, k_number, k_number, k_number},
                  {}};
   for (const auto& v : report.variants)
-    counts.rows.push_back({v.variant,
+    counts.rows.push_back({report_cell(v.variant),
                            units::count(v.run),
                            units::count(v.passed),
                            {units::count(v.failed), v.failed > 0 ? Tone::bad : Tone::plain},
@@ -49,8 +56,8 @@ std::vector<Section> report_sections_of(const TestsReport& report) {
   for (const auto& v : report.variants)
     if (v.impossible_times > 0)
       counts.text += fmt::format("{}{}: the time of {} test{} is not a duration of up to a year and counts as 0 s",
-                                 counts.text.empty() ? "" : "; ", v.variant, units::count(v.impossible_times),
-                                 v.impossible_times == 1 ? "" : "s");
+                                 counts.text.empty() ? "" : "; ", report_cell(v.variant),
+                                 units::count(v.impossible_times), v.impossible_times == 1 ? "" : "s");
   Section flaky{"passed and failed in one variant",
                 {"test", "variant", "passed", "failed"},
                 {k_name, k_text, k_number, k_number},
@@ -58,9 +65,10 @@ std::vector<Section> report_sections_of(const TestsReport& report) {
                 "",
                 k_report_rows};
   for (const auto& f : report.flaky)
-    flaky.rows.push_back({f.test, f.variant, units::count(f.passed), units::count(f.failed)});
+    flaky.rows.push_back({report_cell(f.test), report_cell(f.variant), units::count(f.passed), units::count(f.failed)});
   Section slowest{"slowest", {"time", "variant", "test"}, {k_number, k_text, k_name}, {}};
-  for (const auto& s : report.slowest) slowest.rows.push_back({duration_text(s.seconds), s.variant, s.test});
+  for (const auto& s : report.slowest)
+    slowest.rows.push_back({duration_text(s.seconds), report_cell(s.variant), report_cell(s.test)});
   bool several = report.variants.size() > 1;
   return {counts,
           in_variants("failed", report.failed, several),
@@ -125,8 +133,9 @@ Command test_report_command() {
       .description =
           "Prints for each variant how many tests were run, passed, failed and skipped; the tests that failed; those "
           "that passed and failed in one variant; those that are skipped in all variants and in some; the slowest. "
-          "A variant is called like its file, or as `LABEL=FILE` says; reports with one label are repetitions of "
-          "one variant. `-` is standard input, and holds one report.",
+          "A variant is called like its file, or like the directory if files of several directories have one name, or "
+          "as `LABEL=FILE` says; reports with one label are repetitions of one variant. `-` is standard input, and "
+          "holds one report.",
       .operands = {{.name = "JUNIT",
                     .help =
                         "a JUnit report, a directory of them, or - for standard input; LABEL=FILE names the variant",

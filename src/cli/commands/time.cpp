@@ -38,6 +38,9 @@ Result<void> check_page(const Arguments& arguments) {
   if (!file) return {};
   if (*file == "-")
     return fail(ErrorKind::invalid_argument, "C006", "--html needs a file: tables go to standard output", "name one");
+  if (sys::is_directory(*file))
+    return fail(ErrorKind::invalid_argument, "C006", fmt::format("--html {} is a directory", *file),
+                fmt::format("name a file in it: --html {}{}times.html", *file, file->ends_with('/') ? "" : "/"));
   auto page = sys::real_path(*file);
   for (const auto& operand : arguments.operands)
     for (const auto& log : {operand, operand.substr(operand.find('=') + 1)}) {

@@ -19,7 +19,7 @@ namespace quarry::cli {
 namespace {
 using workflow::Located;
 
-constexpr unsigned k_fix_rounds_max = 100; // each round fixes one spelling of an owner in one place
+constexpr unsigned k_fix_rounds_max = 100; // a fix may show what another one needs
 
 std::map<std::string, std::size_t> by_code(const workflow::Report& report) {
   std::map<std::string, std::size_t> counts;

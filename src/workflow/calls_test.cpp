@@ -1,0 +1,75 @@
+#include "workflow/model.hpp"
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <ostream>
+
+namespace quarry::workflow {
+namespace {
+
+/// The dispatches of a script: "TARGET NAME=VALUE… @REF"; `?` behind the target: it is unknown, `foreign`: it is
+/// elsewhere, `…`: it may have more inputs.
+std::vector<std::string> dispatches(std::string_view script) {
+  std::string text = "on: push\njobs:\n  j:\n    steps:\n      - run: |\n";
+  for (auto rest = script; !rest.empty(); rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1))
+    text += fmt::format("          {}\n", rest.substr(0, rest.find('\n')));
+  std::vector<Located> defects;
+  auto file = read_file_model("a.yml", text, false, defects);
+  std::vector<std::string> found;
+  for (const auto& call : file->calls) {
+    auto shown = call.target + (call.unknown ? "?" : "") + (call.foreign ? " foreign" : "");
+    for (const auto& argument : call.arguments) shown += " " + argument.name + "=" + argument.value;
+    if (call.inputs_unknown) shown += " …";
+    found.push_back(shown + (call.ref ? " @" + *call.ref : ""));
+  }
+  return found;
+}
+
+struct Dispatching {
+  const char* script;
+  std::vector<std::string> found;
+};
+void PrintTo(const Dispatching& one, std::ostream* out) { *out << one.script; }
+
+class Dispatches : public ::testing::TestWithParam<Dispatching> {};
+TEST_P(Dispatches, AreFoundInScripts) { EXPECT_EQ(dispatches(GetParam().script), GetParam().found); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Places, Dispatches,
+    ::testing::Values(
+        Dispatching{"GH_TOKEN=$T gh workflow run t.yml", {"t.yml"}},
+        Dispatching{"if true; then gh workflow run t.yml; fi", {"t.yml"}},
+        Dispatching{"for x in a b; do gh workflow run t.yml -f a=$x; done", {"t.yml a=$x"}},
+        Dispatching{"( gh workflow run t.yml )", {"t.yml"}}, Dispatching{"(gh workflow run t.yml)", {"t.yml"}},
+        Dispatching{"x=$(gh workflow run t.yml --ref main)", {"t.yml @main"}},
+        Dispatching{"x=\"$(gh workflow run t.yml --ref main)\"", {"t.yml @main"}},
+        Dispatching{"x=`gh workflow run t.yml`", {"t.yml"}}, Dispatching{"time gh workflow run t.yml", {"t.yml"}},
+        Dispatching{"! gh workflow run t.yml", {"t.yml"}}, Dispatching{"f() { gh workflow run t.yml; }", {"t.yml"}},
+        Dispatching{"case $x in\n  a) gh workflow run t.yml ;;\nesac", {"t.yml"}},
+        Dispatching{"bash -c 'gh workflow run t.yml'", {"t.yml"}}, Dispatching{"echo gh workflow run t.yml", {}},
+        Dispatching{"cat <<EOF\ngh workflow run t.yml\nEOF", {}},
+        Dispatching{"cat > f <<-'E F'\ngh workflow run t.yml\n  E F\ngh workflow run u.yml", {"u.yml"}},
+        Dispatching{"bash <<EOF\ngh workflow run t.yml\nEOF", {"t.yml"}},
+        Dispatching{"echo $((1<<n))\ngh workflow run t.yml", {"t.yml"}},
+        Dispatching{"cat <<< text\ngh workflow run t.yml", {"t.yml"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Words, Dispatches,
+    ::testing::Values(
+        Dispatching{"gh workflow run t.yml --ref main \"${args[@]}\"", {"t.yml … @main"}},
+        Dispatching{"gh workflow run t.yml $ARGS", {"t.yml … @$ARGS"}},
+        Dispatching{"gh workflow run t.yml \"$@\"", {"t.yml … @$@"}},
+        Dispatching{"gh workflow run t.yml --ref main $(make_args)", {"t.yml … @main"}},
+        Dispatching{"gh workflow run t.yml --ref main -f \"$KV\"", {"t.yml … @main"}},
+        Dispatching{"gh workflow run t.yml --ref main ${{ inputs.args }}", {"t.yml … @main"}},
+        Dispatching{"gh workflow run t.yml --ref main -fa=1 -F=b=2 > $LOG", {"t.yml a=1 b=2 @main"}},
+        Dispatching{"gh workflow run 12345", {"12345?"}},
+        Dispatching{"gh workflow run t.yml -R ${{ github.repository }}", {"t.yml"}},
+        Dispatching{"gh workflow run t.yml --repo \"$GITHUB_REPOSITORY\"", {"t.yml"}},
+        Dispatching{"gh workflow run t.yml --repo \"$OTHER\"", {"t.yml?"}},
+        Dispatching{"GH_REPO=o/r gh workflow run t.yml", {"t.yml foreign"}},
+        Dispatching{"gh api -H \"$H\" repos/$GITHUB_REPOSITORY/actions/workflows/t.yml/dispatches -f ref=main",
+                    {"t.yml @main"}},
+        Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches -f ref=main \"${x[@]}\"", {"t.yml … @main"}}));
+
+} // namespace
+} // namespace quarry::workflow
