@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -100,6 +101,22 @@ def test_a_structured_release(run: Path, tmp_path: Path):
     assert ended.returncode == 0 and (tmp_path / "installed/rocm_sdk_core.py").exists(), ended.stderr
     moves = good("channel", "log", f"file:{to}/v5/rocm/core/whl-next", "--json").json["moves"]
     assert [move["action"] for move in moves] == ["promote"]
+
+
+def test_a_tarball_that_is_not_what_its_checksum_file_says_is_not_published(run: Path, tmp_path: Path):
+    tarball = run / "42-linux/tarballs/therock-dist-linux-multiarch-7.1.0.tar.gz"
+    checksum = tarball.with_name(tarball.name + ".sha256sum")
+    checksum.write_text(f"{hashlib.sha256(tarball.read_bytes()).hexdigest()}  {tarball.name}\n")
+    to = tmp_path / "releases"
+    asked = words(run, to, "--kpack-split", "true", "--structured")
+    tarball.chmod(0o644)
+    whole = tarball.read_bytes()
+    tarball.write_bytes(whole[:-1])
+    told = refuses("A012", 6, ROCM, *asked).err
+    assert "tarballs/therock-dist-linux-multiarch-7.1.0.tar.gz does not match its checksum" in told and not files(to)
+    tarball.write_bytes(whole)
+    compat(ROCM, *asked)
+    assert TARBALL in files(to)
 
 
 def test_frameworks_in_directories_of_their_own_stay(run: Path, tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -50,6 +51,33 @@ def test_runs_are_listed(store: str):
     assert sorted((r["run"], r["kinds"]) for r in runs) == [("run:42-linux", ["packages"]), ("run:43-linux", ["packages"])]
     locator = good("run", "list", "--store", store).out.splitlines()[1].split()[0]
     good("set", "show", locator, "--store", store)
+
+
+def test_one_damaged_channel_does_not_hide_the_others(store: str, tmp_path: Path):
+    copy = tmp_path / "store"
+    shutil.copytree(store.removeprefix("file:"), copy)
+    (copy / "channels/stable.json").write_text("{}")
+    for command, of_stable in ((("channel", "list"), 0), (("set", "list"), 2)):
+        done = quarry(*command, "--store", f"file:{copy}", "--json")
+        assert done.code == 6
+        (note,) = done.json["notes"]
+        assert (note["code"], note["place"]) == ("B003", "channels/stable.json") and "from a copy" in note["fix"]
+        assert "staging" in done.out and len(done.json.get("sets", [])) == of_stable
+    status = good("status", "--store", f"file:{copy}", "--json").json
+    assert [note["place"] for note in status["notes"]] == ["channels/stable.json"]
+    assert [channel["name"] for channel in status["channels"]] == ["staging"]
+    assert "restore channels/stable.json from a copy" in refused("B003", 6, "gc", "--store", f"file:{copy}").err
+    assert "error[B003]" in refused("B003", 6, "status", "stable", "--store", f"file:{copy}").err
+
+
+def test_one_damaged_set_does_not_hide_the_others(store: str, tmp_path: Path):
+    copy = tmp_path / "store"
+    shutil.copytree(store.removeprefix("file:"), copy)
+    damaged = next(copy.glob("sets/*.json"))
+    damaged.write_text(damaged.read_text() + " ")
+    done = quarry("set", "list", "--store", f"file:{copy}", "--json")
+    assert done.code == 6 and len(done.json["sets"]) == 1
+    assert [(note["code"], note["place"]) for note in done.json["notes"]] == [("R011", f"sets/{damaged.name}")]
 
 
 def test_an_empty_store_is_not_an_error(tmp_path: Path):
@@ -174,6 +202,9 @@ def test_a_waiver_warns_of_names_that_do_not_exist(store: str):
     done = good(*words, "--to", "stabel", "--family", "gfx999", "--expires", "12h")
     assert "warning[G008]" in done.err and "no channel stabel" in done.err and "`stable`" in done.err
     assert good(*words, "--to", "stable", "--family", "gfx942", "--expires", "12h", "--json").json["notes"] == []
+    more = [word for word in words if word != "--any-set"] + ["--set", "0" * 64, "--suite", "nosuch", "--platform", "macos"]
+    notes = good(*more, "--to", "stable", "--expires", "12h", "--json").json["notes"]
+    assert [note["place"] for note in notes] == ["--platform", "--suite", "--set"]
     assert "such as 7d" in refused("G004", 2, *words, "--to", "stable", "--family", "gfx942", "--expires", "7y").err
 
 

@@ -66,11 +66,11 @@ TEST(Checksum, BareOrWithTheName) {
   std::string digest(64, 'a');
   for (const auto& text : {digest, digest + "\n", digest + "  f.tar.zst\n", digest + " *f.tar.zst",
                            digest + "  ./out/f.tar.zst\n", digest + "\r\n"})
-    EXPECT_TRUE(parse_checksum(text, "f.tar.zst")) << text;
+    EXPECT_TRUE(parse_checksum({text, "f.tar.zst"})) << text;
   for (const auto& text :
        {std::string(), std::string("\n"), digest.substr(1), digest + "a", digest + "  other.tar.zst",
         digest + "\n" + digest, digest + " f.tar.zst", "g" + digest.substr(1), std::string(5000, 'a')}) {
-    auto refused = parse_checksum(text, "f.tar.zst");
+    auto refused = parse_checksum({text, "f.tar.zst"});
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().code, "A011");
   }

@@ -24,6 +24,23 @@ bool belongs(const SourceItem& item, const sys::TreeEntry& entry) {
          });
 }
 
+Unexpected uncovered(const std::string& path) {
+  return fail(ErrorKind::corrupt, "A008", fmt::format("{} is in no base directory of the manifest", path),
+              "add its directory to the manifest or remove it");
+}
+
+Result<void> refuse_uncovered_below(const std::string& directory, const std::string& inside,
+                                    const std::vector<std::string>& bases) {
+  TRY(auto entries, sys::list_directory(path::join(directory, inside)));
+  for (const auto& entry : entries) {
+    auto path = inside.empty() ? entry.path : path::join(inside, entry.path);
+    if (path == k_manifest_name || base_of(bases, path)) continue;
+    if (entry.type != EntryType::directory) return uncovered(path::join(directory, path));
+    TRY_DO(refuse_uncovered_below(directory, path, bases));
+  }
+  return {};
+}
+
 /// Reuses the checks of archives. No archive exists yet, so their hint is replaced.
 template <class T> Result<T> of_directory(Result<T> checked) {
   if (checked || (!checked.error().is(codes::members_clash) && !checked.error().is(codes::leads_outside)))
@@ -54,10 +71,7 @@ Result<ExplodedTree> check_exploded(const SourceItem& item) {
       return fail(ErrorKind::corrupt, "T009",
                   fmt::format("{} is a device, fifo or socket", path::join(item.directory, entry.path)),
                   "an artifact holds files, directories and links only");
-    if (!belongs(item, entry))
-      return fail(ErrorKind::corrupt, "A008",
-                  fmt::format("{} is in no base directory of the manifest", path::join(item.directory, entry.path)),
-                  "add its directory to the manifest or remove it");
+    if (!belongs(item, entry)) return uncovered(path::join(item.directory, entry.path));
     TRY_DO(of_directory(tar::checked_path(entry.path)), where);
     TRY_DO(of_directory(paths.add(entry.path, tar_type(entry.type), entry.link)), where);
     if (entry.type == EntryType::directory) continue;
@@ -67,6 +81,10 @@ Result<ExplodedTree> check_exploded(const SourceItem& item) {
   TRY_DO(of_directory(paths.check_links()), fmt::format("in {}", item.directory));
   tree.case_pairs = paths.case_pairs();
   return tree;
+}
+
+Result<void> refuse_uncovered(const std::string& directory, const std::vector<std::string>& bases) {
+  return refuse_uncovered_below(directory, {}, bases);
 }
 
 Result<void> copy_exploded(const SourceItem& item, const ExplodedTree& tree, const std::string& directory) {

@@ -19,6 +19,9 @@ tar::Type tar_type(sys::EntryType type);
 /// Lists the tree and judges it as an archive of it would be judged: A003, A004 (item.defect), A008 outside of the
 /// bases, T007, T009, T010.
 Result<ExplodedTree> check_exploded(const SourceItem& item);
+/// Fails with A008 if a file or link lies outside of the bases. Lists only what is not below a base, so it costs little
+/// where the trees of the bases are listed anyway.
+Result<void> refuse_uncovered(const std::string& directory, const std::vector<std::string>& bases);
 /// Copies the checked tree below `directory`, which must exist and be empty. Modes become 0644 or 0755.
 Result<void> copy_exploded(const SourceItem& item, const ExplodedTree& tree, const std::string& directory);
 

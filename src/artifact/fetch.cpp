@@ -1,5 +1,6 @@
 #include "artifact/fetch.hpp"
 
+#include "artifact/checksum.hpp"
 #include "artifact/fetch_state.hpp"
 #include "artifact/flatten.hpp"
 #include "artifact/manifest.hpp"

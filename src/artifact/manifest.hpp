@@ -1,8 +1,7 @@
 #pragma once
 // Private to the room.
-// artifact_manifest.txt and .sha256sum: the two small files that say what an artifact holds and which bytes it is.
+// artifact_manifest.txt: the small file that says what an artifact holds.
 #include "base/result.hpp"
-#include "digest/sha256.hpp"
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,7 +11,6 @@ namespace quarry::artifact {
 
 constexpr std::uint64_t k_manifest_bytes_max = 1u << 20; ///< 300 times the largest manifest seen
 constexpr std::size_t k_bases_max = 10'000;
-constexpr std::uint64_t k_checksum_bytes_max = 4096; ///< one line: a digest and a file name
 
 /// Base directories in the manifest's order: relative, normal ('/' only, no "." or ".."), no control characters, each
 /// named once. Blank lines, CRLF and a trailing '/' are accepted. corrupt A004.
@@ -21,10 +19,5 @@ Result<std::vector<std::string>> parse_manifest(std::string_view text, std::stri
 std::string manifest_text(const std::vector<std::string>& bases);
 /// The first base that is `path` or one of its parents; nullptr when there is none.
 const std::string* base_of(const std::vector<std::string>& bases, std::string_view path);
-
-/// "DIGEST" or "DIGEST  NAME" (or " *NAME"), one line. A name other than `file` is corrupt, as is everything else:
-/// A011.
-Result<Sha256> parse_checksum(std::string_view text, std::string_view file);
-std::string checksum_line(const Sha256& digest, std::string_view file); ///< as sha256sum(1) prints it, with the newline
 
 } // namespace quarry::artifact

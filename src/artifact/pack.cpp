@@ -1,6 +1,7 @@
 #include "artifact/pack.hpp"
 
 #include "artifact/case_rule.hpp"
+#include "artifact/checksum.hpp"
 #include "artifact/exploded.hpp"
 #include "artifact/manifest.hpp"
 #include "sys/clock.hpp"

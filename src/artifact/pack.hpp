@@ -17,7 +17,7 @@ struct PackOptions {
 struct Packed {
   Name name;
   std::string file;                             ///< base name of the archive
-  std::uint64_t size = 0, files = 0, bytes = 0; ///< of the archive; members that are no directories; their bytes
+  std::uint64_t size = 0, files = 0, bytes = 0; ///< of the archive; members other than directories; their bytes
   Sha256 digest;
   tar::CasePairs case_pairs; ///< T007 instead for Windows
 };

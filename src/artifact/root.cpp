@@ -1,4 +1,5 @@
 #include "artifact/case_rule.hpp"
+#include "artifact/checksum.hpp"
 #include "artifact/defects.hpp"
 #include "artifact/manifest.hpp"
 #include "artifact/page.hpp"
@@ -72,12 +73,13 @@ Result<OnPages> read_pages(store::ObjectReader& store, const RunRoot& root, cons
   std::vector<std::string> pages{"index.html"};
   for (const auto& group : root.groups) pages.push_back("index-" + group + ".html");
   bool tarballs = root.part != RunPart::artifacts;
-  if (tarballs && !prefix.empty()) pages.emplace_back(); // what the server says of the directory itself
+  if (tarballs) pages.emplace_back(); // what the server says of the directory itself
   OnPages found;
   bool any = false;
   std::string refused;
   for (const auto& page : pages) {
-    auto html = store.get(prefix + page, k_page_bytes_max);
+    auto key = prefix + page;
+    auto html = key.empty() ? store.root_page(k_page_bytes_max) : store.get(key, k_page_bytes_max);
     if (!html && !store::is_denied(html.error())) return fail(std::move(html).error());
     if (!html) refused = html.error().message;
     if (!html || !*html) continue;
@@ -157,7 +159,7 @@ Result<void> look(store::ObjectStore& store, const std::string& key, bool announ
   bool hidden = !text && store::is_denied(text.error()) && !announced;
   if (!text && !hidden) return fail(std::move(text).error());
   if (hidden || !*text) return {};
-  TRY(item.checksum, parse_checksum(**text, item.file));
+  TRY(item.checksum, parse_checksum({**text, item.file}));
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include "artifact/source.hpp"
 
+#include "artifact/checksum.hpp"
 #include "artifact/defects.hpp"
 #include "artifact/manifest.hpp"
 #include "base/codes.hpp"
@@ -97,7 +98,7 @@ private:
   static void read_sidecar(SourceItem& item, const std::string& path) {
     auto text = sys::read_file(path + std::string(k_checksum_suffix), k_checksum_bytes_max);
     if (!text && text.error().kind == ErrorKind::not_found) return;
-    auto digest = text ? parse_checksum(*text, item.file) : Result<Sha256>(fail(text.error()));
+    auto digest = text ? parse_checksum({*text, item.file}) : Result<Sha256>(fail(text.error()));
     if (digest)
       item.checksum = *digest;
     else
@@ -131,7 +132,7 @@ private:
       source_.findings.push_back(
           {"A005", Severity::warning, fmt::format("{}:{}", manifest, line_of(manifest, base)),
            fmt::format("the manifest names {}, which is missing", base),
-           "build or fetch the artifact again; or, if it should hold nothing there, take the line away"});
+           "build or fetch the artifact again; or, if it should hold nothing there, remove the line"});
     }
   }
   static std::size_t line_of(const std::string& manifest, const std::string& base) {

@@ -39,7 +39,7 @@ struct Source {
   std::string description; ///< "run:42-linux in file:store", "directory a"
   std::vector<SourceItem>
       items;         ///< sorted by name; two of one name when it stands there twice: each has the defect A006
-  Findings findings; ///< about names that are no artifacts
+  Findings findings; ///< about names that are not those of artifacts
   std::vector<std::string> incomplete; ///< uploads that have not ended or whose build failed, as sentences
   bool remote = false;                 ///< reading waits for a network
 };

@@ -1,5 +1,6 @@
 #include "artifact/tarball.hpp"
 
+#include "artifact/checksum.hpp"
 #include "artifact/manifest.hpp"
 #include "codec/gzip_writer.hpp"
 #include "sys/clock.hpp"

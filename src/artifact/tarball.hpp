@@ -17,7 +17,7 @@ struct TarballOptions {
 
 struct Tarball {
   std::string path;
-  std::uint64_t size = 0, files = 0, bytes = 0; ///< of the archive; members that are no directories; their bytes
+  std::uint64_t size = 0, files = 0, bytes = 0; ///< of the archive; members other than directories; their bytes
   Sha256 digest;
 };
 

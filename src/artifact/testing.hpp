@@ -1,5 +1,6 @@
 #pragma once
 // For tests only: artifacts on disk, made by hand.
+#include "artifact/checksum.hpp"
 #include "artifact/fetch.hpp"
 #include "artifact/manifest.hpp"
 #include "artifact/pack.hpp"

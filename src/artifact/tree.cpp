@@ -1,6 +1,7 @@
 #include "artifact/tree.hpp"
 
 #include "artifact/base_tree.hpp"
+#include "artifact/exploded.hpp"
 #include "artifact/unpack.hpp"
 #include "content/spool.hpp"
 #include "sys/path.hpp"
@@ -99,6 +100,7 @@ TreeReader::TreeReader(TreeOptions options)
 
 Result<std::vector<TreeFile>> TreeReader::read(const ExplodedArtifact& artifact) const {
   std::vector<TreeFile> files;
+  TRY_DO(refuse_uncovered(artifact.directory, artifact.bases), "while reading artifact " + artifact.name.text());
   for (const auto& base : artifact.bases) {
     auto root = path::join(artifact.directory, base);
     TRY(auto listed, sys::list_tree(root), "while reading artifact " + artifact.name.text());

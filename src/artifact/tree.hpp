@@ -38,8 +38,8 @@ struct TreeOptions {
 class TreeReader {
 public:
   explicit TreeReader(TreeOptions options);
-  /// Directories, files and links below the bases, in the manifest's and then bytewise order. corrupt T009 for
-  /// anything else.
+  /// Directories, files and links below the bases, in the manifest's and then bytewise order. corrupt A008 for what
+  /// lies outside of them, T009 for anything else.
   Result<std::vector<TreeFile>> read(const ExplodedArtifact& artifact) const;
   /// The same checks as a fetch (A007, A008, A010, A012, T0xx), but that an archive with the right checksum, of frames
   /// that can be read at any place, is not decoded in full: a damaged frame then fails the read that wants it (T002).

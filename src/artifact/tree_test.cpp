@@ -58,6 +58,19 @@ protected:
   }
 };
 
+TEST_F(TreeTest, WhatTheManifestDoesNotCoverIsNotLeftOut) {
+  explode("a_lib_generic", "covered");
+  EXPECT_EQ(code(), "");
+  ASSERT_TRUE(sys::make_directories(from_ + "/a_lib_generic/other/deep"));
+  EXPECT_EQ(code(), "") << "an empty directory loses nothing";
+  ASSERT_TRUE(sys::write_file(from_ + "/a_lib_generic/other/deep/libx.so", "lost"));
+  auto refused = read(from_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "A008");
+  EXPECT_THAT(refused.error().message,
+              ::testing::HasSubstr("a_lib_generic/other/deep/libx.so is in no base directory"));
+}
+
 TEST_F(TreeTest, AnArchiveHoldsWhatItsDirectoryHeld) {
   explode("a_lib_generic", std::string(20u << 20, 'a') + "end"); // several frames
   explode("b_run_gfx942", "small");

@@ -1,5 +1,6 @@
 #include "artifact/upload_files.hpp"
 
+#include "artifact/checksum.hpp"
 #include "artifact/manifest.hpp"
 #include "artifact/unpack.hpp"
 #include "base/codes.hpp"
@@ -39,7 +40,7 @@ bool is_archive(const OutputFile& file) { return file.kind == FileKind::archive 
 /// What the checksum file of an archive says, in whatever spelling; nullopt if it cannot be read as one.
 Result<std::optional<Sha256>> said_by(store::ObjectReader& store, const std::string& sidecar, const OutputFile& file) {
   TRY(auto text, store.get(sidecar, k_checksum_bytes_max));
-  auto digest = text ? parse_checksum(*text, file.name) : Result<Sha256>(fail(ErrorKind::not_found, "R001", sidecar));
+  auto digest = text ? parse_checksum({*text, file.name}) : Result<Sha256>(fail(ErrorKind::not_found, "R001", sidecar));
   return digest ? std::optional(*digest) : std::nullopt;
 }
 

@@ -99,6 +99,7 @@ struct Context {
   unsigned jobs = 1;
   std::string program;                ///< absolute path of this binary
   const Settings* settings = nullptr; ///< configuration files, for `config show`; never null under the engine
+  bool step_of_another = false;       ///< of a command that goes on itself: no `next:` line
   std::string variable(const std::string& name) const {
     auto it = environment.find(name);
     return it == environment.end() ? "" : it->second;

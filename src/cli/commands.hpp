@@ -49,6 +49,7 @@ Command adopt_command();               // commands/adopt.cpp; in set_commands()
 Command release_finalize_command();    // commands/release_finalize.cpp; in release_commands()
 Command rollback_command();            // commands/rollback.cpp; in promote_commands()
 Command yank_command();                // commands/yank.cpp; in promote_commands()
+Command waive_command();               // commands/waive.cpp; in gate_commands()
 Command waiver_list_command();         // commands/waiver.cpp; in gate_commands()
 Command waiver_revoke_command();       // commands/waiver.cpp
 Command wheel_metadata_command();      // commands/wheel_metadata.cpp; in wheel_commands()

@@ -63,6 +63,7 @@ Result<Destination> promotion_destination(Context& context, const Arguments& arg
                 "add `--to-store s3://BUCKET`");
   auto channel = arguments.get("--to");
   TRY(auto to, destination_of(context, arguments, channel));
+  if (to.store) TRY_DO(publish::refuse_inside(source, *to.store, to.prefix));
   if (to.store && registry::check_channel_name(channel)) {
     TRY(to.hash_bytes, release::is_protected(source, channel));
   }

@@ -17,7 +17,7 @@ constexpr std::string_view k_job_summary = "job_summary.md";
 Result<void> append_for_job(std::string_view variable, const std::string& path, const std::string& lines);
 
 /// Appends Markdown to the job's summary, GITHUB_STEP_SUMMARY, and where that is set to `job_summary.md` in RUNNER_TEMP
-/// as well: GitHub takes the first away after each step, and TheRock's workflows pass the second on at a job's end.
+/// as well: GitHub removes the first after each step, and TheRock's workflows pass the second on at a job's end.
 Result<void> append_summary(const Context& context, const std::string& markdown);
 
 } // namespace quarry::cli

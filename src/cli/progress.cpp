@@ -15,7 +15,7 @@ constexpr std::uint64_t k_bar_every_ns = k_second_ns / 10;  // the eye sees no m
 constexpr std::uint64_t k_rate_after_ns = k_second_ns / 2;  // a rate of the first moments is noise
 constexpr std::size_t k_bars_max = 8;                       // more would push the text off the screen
 constexpr unsigned k_columns_min = 20;
-constexpr std::size_t k_bar_min = 8, k_bar_max = 40; // cells; fewer say nothing, more are no easier to read
+constexpr std::size_t k_bar_min = 8, k_bar_max = 40; // cells; fewer say nothing, more are not easier to read
 constexpr std::size_t k_label_max = 60;
 constexpr std::size_t k_facts_width = 33; // "100%  100.0 MB  100.0 MB/s  10:00": the bar keeps its place as they change
 constexpr std::size_t k_bar_gap = 2;

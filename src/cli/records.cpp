@@ -53,6 +53,10 @@ std::string short_time(std::string_view time) {
   return dot == time.npos ? std::string(time) : std::string(time.substr(0, dot)) + "Z";
 }
 
+Finding unreadable_channel(const std::string& name, const Error& error) {
+  return {error.code, Severity::error, registry::channel_key(name), error.message, error.hint};
+}
+
 Json findings_json(const Findings& findings) {
   auto list = Json::array();
   for (const auto& f : findings)

@@ -25,6 +25,8 @@ std::string short_time(std::string_view time);
 /// A line for each of these sets whose files retention took: records outlive what they are about. Empty if it took
 /// none. Three reads for each set.
 Result<std::string> retired_text(store::ObjectReader& store, const std::vector<registry::SetDigest>& sets);
+/// A channel of which a record is lost or altered, for a command that goes on with the other channels.
+Finding unreadable_channel(const std::string& name, const Error& error);
 /// [{code, severity, place, message, fix}]
 Json findings_json(const Findings& findings);
 

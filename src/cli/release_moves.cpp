@@ -17,8 +17,6 @@ namespace quarry::cli {
 
 namespace {
 
-constexpr int k_exit_held_back = 10;
-
 /// What the command line asks for, with the stores that it names.
 struct Asked {
   std::unique_ptr<store::ObjectStore> store;
@@ -165,7 +163,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   if (done.held) {
     context.out.document(document);
     print_held(context, arguments, done);
-    return k_exit_held_back;
+    return traits(ErrorKind::held).exit_code;
   }
   std::optional<Delivery> delivery;
   if (asked.to.store) {

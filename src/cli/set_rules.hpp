@@ -1,5 +1,6 @@
 #pragma once
 // The rules of sets with what the command line says about them; shared by `set check` and `publish`.
+#include "base/code_rooms.hpp"
 #include "cli/base_index.hpp"
 #include "cli/command.hpp"
 #include "closure/change_rules.hpp"
@@ -21,7 +22,7 @@ struct SetPackages;
 Flag allow_missing_flag();
 
 /// Q4xx: what `set check` and `publish` look for, and `wheel check` does not.
-inline bool is_rule_of_sets(std::string_view code) { return code.starts_with("Q4"); }
+inline bool is_rule_of_sets(std::string_view code) { return codes::room_of(code) == "closure"; }
 
 struct SetRules {
   std::string pythons;                  ///< a list with commas; empty: as the tags say

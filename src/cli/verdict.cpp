@@ -3,6 +3,7 @@
 #include "cli/table.hpp"
 
 #include "base/text.hpp"
+#include "dist/family.hpp"
 #include "gate/shipped.hpp"
 #include "promote/policy_choice.hpp"
 #include "sys/file.hpp"
@@ -57,7 +58,7 @@ namespace {
 /// "rocm 7.2.0"; with several releases "rocm 7.2.0, 7.2.1"; without rocm the first project.
 std::string subject_name(const std::vector<gate::Subject>& subjects) {
   std::set<std::string> versions;
-  std::string project = "rocm";
+  std::string project(dist::k_sdk_project);
   auto collect = [&] {
     for (const auto& subject : subjects)
       for (const auto& file : subject.set.files)

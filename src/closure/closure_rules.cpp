@@ -1,5 +1,6 @@
 #include "closure/closure_rules.hpp"
 
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "closure/choose.hpp"
@@ -13,9 +14,8 @@
 namespace quarry::closure {
 
 namespace {
-constexpr std::size_t k_gaps_max = 50;          // of one question; a set that nobody resolved has a few
-constexpr std::size_t k_extras_max = 1'000;     // of one package; apache-airflow has 150
-constexpr const char* k_missing_extra = "Q407"; // installers ignore it
+constexpr std::size_t k_gaps_max = 50;      // of one question; a set that nobody resolved has a few
+constexpr std::size_t k_extras_max = 1'000; // of one package; apache-airflow has 150
 constexpr std::size_t k_askers_shown = 4, k_versions_shown = 3, k_targets_shown = 3;
 
 /// The same gap is met from many packages and on many targets; it is said once.
@@ -235,7 +235,7 @@ private:
   }
 
   void meet(Finding finding, const mirror::Target& target, const std::string& lacks = {}) {
-    if (finding.code != k_missing_extra) cannot({finding.message, lacks});
+    if (!finding.is(codes::missing_extra)) cannot({finding.message, lacks});
     auto key = fmt::format("{}\n{}\n{}", finding.code, finding.place, finding.message);
     auto [place, fresh] = told_.met.try_emplace(key, Met{std::move(finding), {}});
     if (fresh) told_.order.push_back(key);
@@ -250,7 +250,7 @@ private:
   }
 
   void note_missing_extra(const MissingExtra& missing, const mirror::Target& target) {
-    meet({k_missing_extra, Severity::warning, file_of(set_, missing.by),
+    meet({"Q407", Severity::warning, file_of(set_, missing.by),
           fmt::format("{} asks for {}[{}], and {} has no such extra: installers ignore it", missing.by, missing.project,
                       missing.extra, missing.project),
           "correct the name of the extra"},

@@ -105,7 +105,7 @@ Findings check_device_code(const std::vector<Package>& set) {
   constexpr std::string_view k_extra = "device-", k_all = "device-all";
   std::set<std::string> known; // targets
   for (const auto& package : set)
-    if (package.project == "rocm")
+    if (package.project == dist::k_sdk_project)
       for (const auto& extra : package.extras)
         if (extra.starts_with(k_extra) && extra != k_all) known.insert(extra.substr(k_extra.size()));
   Findings findings;

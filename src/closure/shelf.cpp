@@ -1,5 +1,6 @@
 #include "closure/shelf.hpp"
 
+#include "base/codes.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -7,8 +8,7 @@
 namespace quarry::closure {
 
 namespace {
-constexpr const char* k_cannot_be_read = "M006"; // METADATA that is not one, of dist::Metadata::parse()
-constexpr int k_fit_of_source = 9;               // worse than every wheel: installers build only what has none
+constexpr int k_fit_of_source = 9; // worse than every wheel: installers build only what has none
 
 /// The edition of that version, and whether a file of this fit belongs to it.
 Edition* edition_for(Project& project, const dist::Version& version, int fit) {
@@ -123,7 +123,7 @@ Result<const Needs*> Shelf::needs(const Edition& edition) {
   }
   for (const auto& file : edition.upstream) {
     auto metadata = sources_.base->metadata(file);
-    if (!metadata && metadata.error().code != k_cannot_be_read) return fail(std::move(metadata).error());
+    if (!metadata && !metadata.error().is(codes::metadata_unreadable)) return fail(std::move(metadata).error());
     needs.readable = needs.readable && metadata;
     if (!metadata) continue;
     take(metadata->requires_dist, needs);

@@ -119,7 +119,7 @@ private:
   Group group_;
   std::uint32_t crc_ = 0, total_ = 0;
   bool begun_ = false;
-  Ordered ordered_; // waits for its threads before the others go
+  Ordered ordered_; // last: its destructor joins the threads before the other members are destroyed
 };
 } // namespace
 

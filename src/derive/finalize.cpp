@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "derive/occurrences.hpp"
 #include "derive/sealed_bytes.hpp"
+#include "dist/family.hpp"
 #include "dist/name.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -22,14 +23,12 @@ using store::ObjectReader;
 
 namespace {
 
-constexpr std::string_view k_sdk = "rocm"; // the package whose version is the SDK's
-
 Result<std::string> candidate_version_of(const FinalizeRequest& request) {
   if (!request.candidate_version.empty()) return request.candidate_version;
   std::set<std::string> versions;
   for (const auto& sealed : request.sets)
     for (const auto& file : sealed.set.files)
-      if (file.project == k_sdk) versions.insert(file.version);
+      if (file.project == dist::k_sdk_project) versions.insert(file.version);
   if (versions.size() == 1) return *versions.begin();
   auto names = std::vector<std::string>(versions.begin(), versions.end());
   return fail(ErrorKind::invalid_argument, "O100",

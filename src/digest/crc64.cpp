@@ -61,8 +61,9 @@ constexpr std::uint64_t power_of_x(std::uint64_t exponent) {
 }
 
 #if defined(__x86_64__)
-// Folding (Gopal et al., "Fast CRC Computation Using PCLMULQDQ"): each 128 bits are multiplied to where the bits some
-// distance ahead stand. A reversed product comes out one bit short, which the exponents make up for.
+// Folding (Gopal et al., "Fast CRC Computation Using PCLMULQDQ"): each block of 128 bits is multiplied by x^distance,
+// so that it can be combined by XOR with the block that far ahead. A reversed product comes out one bit short, which
+// the exponents make up for.
 struct Fold {
   std::uint64_t low, high;
 };

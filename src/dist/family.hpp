@@ -1,5 +1,6 @@
 #pragma once
-// GPU families in the names of projects: "rocm-sdk-libraries-gfx103x-dgpu" is the libraries' package of gfx103X-dgpu.
+// The SDK's packages, and GPU families in their names: "rocm-sdk-libraries-gfx103x-dgpu" is the libraries' package of
+// gfx103X-dgpu.
 // Pure; any thread.
 #include <string>
 #include <string_view>
@@ -7,6 +8,11 @@
 
 namespace quarry::dist {
 
+/// Names of the SDK's packages, by which a set is known for one of the SDK, whoever built it (decision 44): the package
+/// that people install and whose extras bring the others, its headers and tools, and its profiler.
+constexpr std::string_view k_sdk_project = "rocm";
+constexpr std::string_view k_devel_project = "rocm-sdk-devel";
+constexpr std::string_view k_profiler_project = "rocm-profiler";
 /// The names that the SDK's recipe gives to packages of one GPU family or target each, normalised: its libraries, and
 /// its device code.
 constexpr std::string_view k_libraries_project = "rocm-sdk-libraries-{family}";

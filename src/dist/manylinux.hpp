@@ -13,7 +13,7 @@ namespace quarry::dist {
 struct ManylinuxPolicy {
   std::string glibc, machine;                ///< "2.28", "x86_64"
   std::map<std::string, std::string> newest; ///< symbol family -> newest version: "GLIBCXX" -> "3.4.24"
-  std::set<std::string> also, libraries;     ///< versions that are no numbers: "CXXABI_TM_1"; SONAMEs of every system
+  std::set<std::string> also, libraries;     ///< versions without numbers: "CXXABI_TM_1"; SONAMEs of every system
   std::map<std::string, std::set<std::string>> private_symbols; ///< library -> what may not be imported from it
   std::string tag() const;                                      ///< "manylinux_2_28_x86_64"
 };
@@ -34,7 +34,7 @@ Result<ManylinuxPolicy> policy_of(const Manylinux& manylinux, std::string_view p
 bool allows(const ManylinuxPolicy& policy, std::string_view symbol_version);
 
 /// The newest version of each family: {"GLIBC_2.14", "GLIBC_2.28", "GCC_3.0"} gives {"GCC_3.0", "GLIBC_2.28"}. Versions
-/// that are no numbers stay.
+/// that are not numbers stay.
 std::set<std::string> newest_of_families(const std::set<std::string>& symbol_versions);
 
 /// What files ask of a machine beside instructions.

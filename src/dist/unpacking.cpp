@@ -86,11 +86,10 @@ Result<Unpacking> parse_unpacking(std::string_view text) {
 }
 
 std::optional<Unpacking> unpacking_unsaid(std::string_view project) {
-  constexpr std::string_view k_devel = "rocm-sdk-devel";
   // The names may end in what keeps several builds apart (`--version-suffix` of TheRock's scripts).
   Unpacking links{"", "_rocm_sdk_devel*", {"_rocm_sdk_libraries*"}};
   if (!target_of_device_code(project).empty()) return links;
-  if (project != k_devel) return std::nullopt;
+  if (project != k_devel_project) return std::nullopt;
   links.payload = "rocm_sdk_devel/_devel.tar";
   return links;
 }

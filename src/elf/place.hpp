@@ -2,7 +2,7 @@
 // Private to the room.
 // Where the changed parts of a file go. Strategies, the first that fits: S0 everything in place; S1 the last segment
 // grows; S2 a new segment. Nothing that the program can see at an old address moves, but for the few leading sections
-// that S2 may have to take away to make room for one more program header.
+// that S2 may have to remove to make room for one more program header.
 #include "elf/intent.hpp"
 
 namespace quarry::elf {

@@ -23,7 +23,7 @@ void check_place(const Policy& policy, const matrix::Family& family, const matri
   if (has_runner && known && fact->state == FamilyState::no_runner)
     found.push_back({"G021", Severity::warning, place_of(policy, *fact),
                      fmt::format("says no_runner of {} on {}, which has one", family.name, place.platform),
-                     "take the entry away, so that its tests count"});
+                     "remove the entry, so that its tests count"});
   if (!has_runner && !known)
     found.push_back(
         {"G022", Severity::note, policy.file,
@@ -42,7 +42,7 @@ Findings compare_with_families(const Policy& policy, const matrix::Families& fam
     if (!used)
       found.push_back({"G020", Severity::warning, place_of(policy, fact),
                        fmt::format("{} covers no family of {}", text::join(fact.families, ", "), families.name),
-                       "correct the name, or take the entry away"});
+                       "correct the name, or remove the entry"});
   }
   for (const auto& family : families.families)
     for (const auto& place : family.places) check_place(policy, family, place, found);

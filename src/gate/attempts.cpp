@@ -109,6 +109,7 @@ std::string_view to_string(SuiteState state) {
   static constexpr std::string_view k_words[] = {
       "passed",    "failed",  "ran_into_deadline", "expected_failure", "waiting",   "queued_too_long", "running",
       "no_result", "skipped", "cancelled",         "timed_out",        "no_runner", "not_counted",     "untested"};
+  static_assert(std::size(k_words) == static_cast<std::size_t>(SuiteState::untested) + 1);
   return k_words[static_cast<std::size_t>(state)];
 }
 

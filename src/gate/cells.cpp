@@ -24,8 +24,8 @@ struct Place {
   std::string family;
 };
 
-/// Files that no cell installs would move without a test: a wheel for a Python that no rule names. They are cells of
-/// their own.
+/// Files that no other cell contains would move untested, such as a wheel for a Python that no rule names. So they get
+/// cells of their own.
 std::vector<CellPlan> cells_of_the_rest(const Subject& subject, const std::vector<File>& files,
                                         const std::vector<CellPlan>& cells) {
   std::set<const registry::FileRecord*> covered;
@@ -52,11 +52,12 @@ std::vector<CellPlan> cells_of_the_rest(const Subject& subject, const std::vecto
   return plans;
 }
 
-/// A run's set for one family that lacks the family's packages: a job lost them on the way.
+/// If a set of the SDK is for one family and has none of its packages, a job lost them: a cell that is held.
 std::optional<CellPlan> cell_of_lost_packages(const Subject& subject, const std::vector<File>& files) {
   const auto& group = subject.set.origin.group;
   bool part = !subject.set.subset_of.empty(); // left out on purpose
-  bool sdk = std::any_of(files.begin(), files.end(), [](const File& f) { return f.record->project == "rocm"; });
+  bool sdk =
+      std::any_of(files.begin(), files.end(), [](const File& f) { return f.record->project == dist::k_sdk_project; });
   bool there = std::any_of(files.begin(), files.end(),
                            [&](const File& f) { return !f.family.empty() && f.family == dist::family_key(group); });
   if (part || !sdk || there || !group.starts_with("gfx")) return std::nullopt;
@@ -127,7 +128,7 @@ private:
     return (file.family.empty() || file.family == place.family) && fits_platform(file.reach, place.platform);
   }
 
-  /// "*" is one cell that any Python may vouch for, unless wheels are made for particular Pythons: then each of these.
+  /// "*": one cell, for which any Python's result counts; but each Python that wheels are made for, if there are such.
   std::vector<std::string> pythons(const Place& place, const std::string& rule) const {
     if (rule != "*") return {rule};
     std::set<std::string> found;

@@ -18,7 +18,8 @@ struct CellPlan {
   const FamilyFact* fact = nullptr;
 };
 
-/// Sorted by platform, family, Python and framework. The result points into `policy` and `subject`.
+/// First the cells that rules cover, by platform, family, Python and framework; then, in the same order, those of files
+/// that no rule covers; then that of a family whose packages were lost. The result points into `policy` and `subject`.
 std::vector<CellPlan> plan_cells(const Policy& policy, const Subject& subject);
 
 } // namespace quarry::gate

@@ -229,6 +229,7 @@ Result<void> load_signatures(store::ObjectReader& store, const Policy& policy, C
 
 /// Whether a record does not hold, as opposed to a store that could not be read.
 bool is_of_record(const Error& error) {
+  if (registry::is_transport_error(error)) return false;
   auto kind = error.kind;
   return kind == ErrorKind::corrupt || kind == ErrorKind::not_found || kind == ErrorKind::invalid_argument ||
          kind == ErrorKind::failed || kind == ErrorKind::resource_exhausted || kind == ErrorKind::unsupported;

@@ -33,16 +33,18 @@ Result<Case> collect(store::ObjectReader& store, const std::string& channel,
 /// Returns the records on which earlier verdicts about the case's subjects were based and which `input` lacks: they
 /// were removed, or overwritten with something unreadable. Costs what registry::find_disappeared() does.
 Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectReader& store, const Case& input);
-/// How derivation records are treated: proven from the bytes, or believed. Only callers that look at sets which were
-/// proven when they were promoted believe them.
+/// How the records that came before are treated. `proven`: derivations are proven from the bytes, and records that an
+/// earlier verdict read must still be there. `believed`: neither; for callers that look at sets which a channel shows,
+/// whose promotion has proven it.
 enum class Derivations : std::uint8_t { proven, believed };
 /// Adds to `input` what this policy needs:
 ///   signers       signatures of the evidence about the sets, and of the channel's waivers
 ///   derived sets  the evidence of the candidates from which the sets were made; a derivation that cannot be proven is
 ///                 ignored, with a note G024
 /// With Derivations::proven it also fails with held O029 if find_disappeared() finds a record: a verdict must not be
-/// based on what is left after evidence was removed. Costs nothing that the policy does not need; else one listing for
-/// each record, one read for each signature and each set, and reading both sets for each proof that `proofs` lacks.
+/// based on what is left after evidence was removed; that costs what find_disappeared() does. The rest costs nothing
+/// that the policy does not need; else one listing for each record, one read for each signature and each set, and
+/// reading both sets for each proof that `proofs` lacks.
 Result<void> load_for_policy(store::ObjectReader& store, const Policy& policy, Case& input,
                              Derivations derivations = Derivations::proven, Proofs* proofs = nullptr);
 /// Does what collect() does for the sets of `source` that the channel lacks, without those that not_blocked() removes.

@@ -96,7 +96,7 @@ std::string suite_defect(const EvidenceRecord& evidence, const Question& questio
       std::find(rule.digests.begin(), rule.digests.end(), evidence.suite_digest) == rule.digests.end())
     return fmt::format("ran another definition of {} ({})", rule.name, evidence.suite_digest.substr(0, 12));
   bool own = std::any_of(evidence.subjects.begin(), evidence.subjects.end(), [&](const FileRecord& f) {
-    return f.project == "rocm" && f.sha256.hex() == evidence.suite_digest;
+    return f.project == dist::k_sdk_project && f.sha256.hex() == evidence.suite_digest;
   });
   if (rule.packaged && !own) return "did not run the tests inside the packages";
   if (evidence.result == Outcome::passed && evidence.passed < static_cast<std::uint64_t>(rule.min_passed))

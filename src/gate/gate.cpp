@@ -31,7 +31,8 @@ struct Answer {
   const registry::Stored<EvidenceRecord>* evidence = nullptr;
   SuiteStanding standing = {};
   std::optional<Suspect> suspect = {};
-  bool taken = false; ///< a machine has begun an attempt
+  bool taken = false;                          ///< a machine has begun an attempt
+  std::optional<quarry::Finding> ignored = {}; ///< a failure that does not count, newer than the pass that does
 };
 
 struct Counted {
@@ -39,9 +40,14 @@ struct Counted {
   std::int64_t ended_us;
   bool inherited; // it was made on the candidate's files
 };
+struct Refused {
+  const registry::Stored<EvidenceRecord>* stored;
+  std::int64_t ended_us; // 0: not known
+  std::string why;
+};
 struct Sorted {
-  std::vector<Counted> counted;                              // oldest first; of two at once the failure is last
-  std::vector<std::pair<std::int64_t, std::string>> refused; // newest first
+  std::vector<Counted> counted; // oldest first; of two at once the failure is last
+  std::vector<Refused> refused; // newest first
 };
 
 bool is_pass(const EvidenceRecord& e, const Policy& policy) {
@@ -66,7 +72,7 @@ Sorted sort_evidence(const Judging& judging, const Question& question) {
       if (!status.why.empty()) status.standing = Standing::refused;
     }
     if (status.standing == Standing::counts) sorted.counted.push_back({&stored, status.ended_us, inherited});
-    if (status.standing == Standing::refused) sorted.refused.emplace_back(status.ended_us, status.why);
+    if (status.standing == Standing::refused) sorted.refused.push_back({&stored, status.ended_us, status.why});
   };
   for (const auto& stored : judging.input.evidence) look(stored, false);
   if (question.inherits)
@@ -76,7 +82,7 @@ Sorted sort_evidence(const Judging& judging, const Question& question) {
                                     : is_pass(a.stored->record, policy) && !is_pass(b.stored->record, policy);
   });
   std::stable_sort(sorted.refused.begin(), sorted.refused.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+                   [](const Refused& a, const Refused& b) { return a.ended_us > b.ended_us; });
   return sorted;
 }
 
@@ -91,7 +97,7 @@ std::string missing_text(const std::string& suite, const Sorted& sorted) {
   if (sorted.refused.empty()) return fmt::format("no evidence of {}", suite);
   auto text = fmt::format("{} has not passed on these files", suite);
   std::set<std::string> said;
-  for (const auto& [ended, why] : sorted.refused) {
+  for (const auto& [stored, ended, why] : sorted.refused) {
     if (said.size() == k_refused_shown) break;
     if (said.insert(why).second) text += fmt::format("{} result {}", said.size() == 1 ? ": one" : "; another", why);
   }
@@ -121,12 +127,29 @@ std::string pass_text(const EvidenceRecord& e, std::int64_t age_us, const std::s
 
 Answer find_missing(const Judging& judging, const Question& question, const Sorted& sorted) {
   Answer answer{Answer::Kind::missing, missing_text(question.suite, sorted)};
-  auto newest_us = sorted.refused.empty() ? 0 : std::max<std::int64_t>(sorted.refused.front().first, 1);
+  auto newest_us = sorted.refused.empty() ? 0 : std::max<std::int64_t>(sorted.refused.front().ended_us, 1);
   auto attempt = attempted(judging.policy, judging.input, question, newest_us);
   answer.standing = {question.suite, attempt.state, attempt.job};
   answer.taken = attempt.taken;
   if (!attempt.why.empty()) answer.text += (sorted.refused.empty() ? ": " : "; ") + attempt.why;
   return answer;
+}
+
+/// A failure that does not count, and ended after the pass that does: people must not learn of it only by looking.
+std::optional<quarry::Finding> ignored_failure(const Judging& judging, const Question& question, const Sorted& sorted,
+                                               std::int64_t passed_us) {
+  for (const auto& [stored, ended_us, why] : sorted.refused) {
+    const auto& record = stored->record;
+    bool newer = ended_us == 0 || ended_us > passed_us;
+    if (!newer || is_pass(record, judging.policy) || !set_aside(judging.policy, record, question.now_us).empty())
+      continue;
+    return quarry::Finding{
+        "G032", Severity::warning, registry::evidence_key(stored->digest),
+        fmt::format("{} has not passed there; the result does not count, because it {}", question.suite, why),
+        fmt::format("look at it: `quarry evidence show {}`; if the files may be bad, test them again",
+                    stored->digest.short_hex())};
+  }
+  return std::nullopt;
 }
 
 Answer answer_of(const Judging& judging, const Question& question) {
@@ -144,6 +167,7 @@ Answer answer_of(const Judging& judging, const Question& question) {
   Answer answer{Answer::Kind::passed, "", stored, {question.suite, SuiteState::passed}, suspect(counted)};
   if (is_pass(record, policy)) {
     answer.text = pass_text(record, age, on);
+    answer.ignored = ignored_failure(judging, question, sorted, ended_us);
     return answer;
   }
   answer.kind = Answer::Kind::failed;
@@ -312,6 +336,7 @@ CellVerdict judge_cell(const Judging& judging, const CellPlan& plan, Findings& n
     auto answer = answer_of(judging, question);
     if (answer.evidence) verdict.evidence.push_back(answer.evidence->digest);
     if (answer.suspect) add_once(notes, suspect_finding(*answer.suspect, suite));
+    if (answer.ignored) add_once(notes, *answer.ignored);
     auto ruling = apply_fact(policy, answer, question);
     if (ruling.held) apply_waivers(ruling, judging, question);
     if (ruling.held && answer.kind == Answer::Kind::missing) verdict.untested.push_back(suite);

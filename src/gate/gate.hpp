@@ -53,7 +53,7 @@ enum class Decision : std::uint8_t { ready, held };
 std::string_view to_string(Decision decision);
 
 /// What is known about one suite on one cell. The first four states come from a result that counts, the next seven from
-/// attempts.
+/// attempts; no_runner is said by an attempt or by the policy.
 enum class SuiteState : std::uint8_t {
   passed,
   failed,
@@ -68,7 +68,7 @@ enum class SuiteState : std::uint8_t {
   timed_out,   ///< the job, not the suite
   no_runner,   ///< there is no machine for it
   not_counted, ///< there is a result, and it does not count
-  untested,    ///< nobody has announced a test
+  untested,    ///< nobody has announced a test; the last one
 };
 std::string_view to_string(SuiteState state);
 
@@ -100,8 +100,8 @@ struct Verdict {
   std::string policy, policy_digest;
   Mode mode = Mode::enforce;
   std::vector<std::string> openly = {}; ///< what the policy says that it lacks
-  std::vector<CellVerdict> cells;       ///< in order of the subjects, then platform, family, python, framework
-  Findings notes = {};                  ///< G030: a machine that is suspect; G031: an attempt from the future
+  std::vector<CellVerdict> cells;       ///< of each subject as plan_cells() orders them; then those of missing_cells()
+  Findings notes = {};                  ///< G030: a suspect machine; G031: an attempt from the future; G032
 };
 
 /// A cell is ready if every suite that the policy requires for it has passed, within the policy's maximum age, on

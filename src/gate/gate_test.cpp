@@ -419,6 +419,27 @@ TEST(Gate, ACellNamesWhatIsUntestedAndWhatFailed) {
   EXPECT_THAT(verdict.cells[0].failed, ElementsAre());
 }
 
+TEST(Gate, AFailureThatDoesNotCountIsSaid) {
+  auto from_ahead = at(failed(k_set), k_now + k_hour), contradicts = at(failed(k_set), k_now - k_hour);
+  contradicts.rows.pop_back();
+  auto of_a_part = at(failed(k_set), k_now - k_hour);
+  of_a_part.subjects.pop_back();
+  for (const auto& [record, why] : {std::pair(from_ahead, "is from the future"),
+                                    {contradicts, "has counts that do not agree with its rows"},
+                                    {of_a_part, "covers 3 of 4 files"}}) {
+    auto verdict = judge_sets(policy(), {k_set}, {passed(k_set), record});
+    EXPECT_EQ(verdict.verdict, Decision::ready);
+    ASSERT_EQ(verdict.notes.size(), 1u) << why;
+    EXPECT_EQ(verdict.notes[0].code, "G032");
+    EXPECT_EQ(verdict.notes[0].place, registry::evidence_key(registry::digest_of(record)));
+    EXPECT_THAT(verdict.notes[0].message, HasSubstr(why));
+  }
+  auto older = at(contradicts, k_now - 3 * k_hour); // what passed since then is what counts
+  EXPECT_THAT(judge_sets(policy(), {k_set}, {passed(k_set), older}).notes, IsEmpty());
+  auto passes = at(passed(k_set), k_now + k_hour);
+  EXPECT_THAT(judge_sets(policy(), {k_set}, {passed(k_set), passes}).notes, IsEmpty());
+}
+
 TEST(Gate, AWaiverForOneSuiteLeavesTheOther) {
   auto two = policy("[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
   auto w = waiver();

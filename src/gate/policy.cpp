@@ -37,7 +37,7 @@ bool is_python(std::string_view value) {
   return parts.size() == 2 && parts[0] == "3" && text::parse_u64(parts[1]).has_value();
 }
 
-/// A list of which each member passes `fits`; absent it is {"*"} where that makes sense.
+/// A list of which each member passes `fits`; without the key, or without members, it is an error.
 Result<void> read_list(TomlTable& table, const std::string& key, std::vector<std::string>& into,
                        bool (*fits)(std::string_view), std::string_view what) {
   into.clear();

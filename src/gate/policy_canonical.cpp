@@ -90,7 +90,10 @@ std::string canonical_json(const Policy& policy) {
   if (policy.requester != Requester::anybody)
     json["waiver_requester"] = policy.requester == Requester::approver ? "approver" : "another";
   for (const auto& empty : policy.empty_extras) json["empty_extras"].push_back(empty.text());
-  if (!policy.derived_suites.empty()) json["derived"] = "accept", json["derived_suites"] = policy.derived_suites;
+  if (!policy.derived_suites.empty()) {
+    json["derived"] = "accept";
+    json["derived_suites"] = policy.derived_suites;
+  }
   if (auto words = policy.openly.words(); !words.empty()) json["openly"] = words;
   const auto& expect = policy.expectation;
   if (!expect.platforms.empty()) json["expect"]["platforms"] = expect.platforms;

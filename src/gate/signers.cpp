@@ -30,6 +30,14 @@ std::string names_of(const Policy& policy, std::string_view what) {
                        : text::join(names, " or ");
 }
 
+/// Whose signature would count now.
+std::string who_could_sign(const Policy& policy, std::string_view what) {
+  std::vector<std::string> names;
+  for (const auto& signer : policy.signers)
+    if (signer.revoked.empty() && is_named_for(signer, what)) names.push_back(signer.name);
+  return names.empty() ? names_of(policy, what) : text::join(names, " or ");
+}
+
 } // namespace
 
 bool wants_signed_moves(const Policy& policy) {
@@ -47,15 +55,16 @@ bool has_signer(const Policy& policy, std::string_view what) {
 }
 
 std::string defect_of_key(const Policy& policy, std::string_view what, const std::optional<Ed25519PublicKey>& key) {
-  if (!key) return fmt::format("is not signed by {}", names_of(policy, what));
+  if (!key) return fmt::format("is not signed by {}", who_could_sign(policy, what));
   for (const auto& signer : policy.signers) {
     if (signer.key != key->base64()) continue;
     if (!signer.revoked.empty())
       return fmt::format("is signed by {}, whose key is revoked: {}", signer.name, signer.revoked);
     if (is_named_for(signer, what)) return {};
-    return fmt::format("is signed by {}, and must be by {}", signer.name, names_of(policy, what));
+    return fmt::format("is signed by {}, and must be by {}", signer.name, who_could_sign(policy, what));
   }
-  return fmt::format("is signed by a key that the policy does not have, and must be by {}", names_of(policy, what));
+  return fmt::format("is signed by a key that the policy does not have, and must be by {}",
+                     who_could_sign(policy, what));
 }
 
 SignedBy signed_by(const Policy& policy, std::string_view what, const signature::Envelopes& envelopes,

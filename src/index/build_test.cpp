@@ -348,6 +348,10 @@ TEST_F(Check, PageMissingOrNotListed) {
   edit("w/simple/index.html", "<a href=\"b/\">b</a>", "");
   expect("I018", 1);
 }
+TEST_F(Check, AnEmptyDirectoryIsNotAMissingPage) {
+  ASSERT_TRUE(sys::make_directories(at("w/simple/left-by-a-rollback")));
+  EXPECT_THAT(check("w").findings, IsEmpty());
+}
 TEST_F(Check, APageForPeopleLeadsToProjects) {
   ASSERT_TRUE(sys::write_file(at("w/index.html"), overview_page({.title = "many", .directory = {}}, {"a", "b", "c"})));
   EXPECT_THAT(check("w").findings, IsEmpty());

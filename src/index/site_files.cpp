@@ -28,8 +28,12 @@ public:
     std::vector<std::string> names;
     if (!sys::is_directory(path::join(root_, directory))) return std::optional(names);
     TRY(auto entries, sys::list_directory(path::join(root_, directory)));
-    for (const auto& entry : entries)
-      if (entry.type == sys::EntryType::directory) names.push_back(entry.path);
+    for (const auto& entry : entries) {
+      if (entry.type != sys::EntryType::directory) continue;
+      // A store leaves the directory of a page that it has removed; nobody is served anything from it.
+      TRY(auto below, sys::list_directory(path::join(path::join(root_, directory), entry.path)));
+      if (!below.empty()) names.push_back(entry.path);
+    }
     return std::optional(std::move(names));
   }
   std::optional<std::string> target(const std::string& directory, const std::string& href) const override {

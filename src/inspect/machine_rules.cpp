@@ -142,14 +142,22 @@ bool fits_platform(std::string_view platform, const std::string& machine) {
   return names(machine);
 }
 
+/// Whether such code is loaded where the tag installs it. A DLL may be data for Linux, such as an assembly of .NET.
+bool fits_system(std::string_view platform, const MachineFile& file) {
+  bool windows = platform.starts_with("win");
+  return file.elf ? !windows : windows || !file.member.ends_with(".pyd");
+}
+
 void check_machines(Report& report) {
   bool any = std::ranges::find(report.platforms, "any") != report.platforms.end();
   std::vector<std::string> code, other;
   for (const auto& file : report.wheel.files) {
-    if (!file.elf && !file.pe) continue;
+    bool launcher = file.pe && file.member.ends_with(".exe"); // of a pure package: it is started, not loaded
+    if ((!file.elf && !file.pe) || launcher) continue;
     code.push_back(file.member);
     auto machine = file.elf ? machine_name(file.elf->facts.machine) : pe::machine_name(file.pe->machine);
-    bool fits = std::ranges::any_of(report.platforms, [&](const auto& tag) { return fits_platform(tag, machine); });
+    bool fits = std::ranges::any_of(
+        report.platforms, [&](const auto& tag) { return fits_system(tag, file) && fits_platform(tag, machine); });
     if (!fits) other.push_back(fmt::format("{} ({})", file.member, machine));
   }
   if (code.empty()) return;
@@ -159,8 +167,8 @@ void check_machines(Report& report) {
         fmt::format("its tag says `any` machine, and it holds machine code: {}", text::first(code, k_members_named)),
         "give it the tag of the machine: `quarry wheel retag --platform-tag linux_x86_64`");
   else
-    report.add("Q106", other, "its files are for another machine than its tag says",
-               "leave these files out, or tag the wheel for their machine");
+    report.add("Q106", other, "its files are for another machine or system than its tag says",
+               "omit these files, or give the wheel the tag of their system and machine");
   if (report.wheel.report.wheel_info && report.wheel.report.wheel_info->root_is_purelib)
     report.add("Q108", code, "WHEEL says Root-Is-Purelib: true, and it holds machine code",
                "build it as a platform wheel: some systems keep pure and compiled packages apart");

@@ -106,6 +106,9 @@ struct MetadataReport {
   }
 };
 
+/// setuptools wrote it under 2.1 for years, and PyPI takes that.
+constexpr std::string_view k_written_early = "license-file";
+
 void check_fields(MetadataReport& report) {
   const auto& version = report.metadata.metadata_version;
   bool known_version = std::ranges::find(k_metadata_versions, version) != k_metadata_versions.end();
@@ -117,7 +120,7 @@ void check_fields(MetadataReport& report) {
     const auto* field = known_field(text::lower(name));
     if (!field)
       report.warn("Q203", fmt::format("{} is not a field of core metadata", name), "remove the field");
-    else if (known_version && !report.is_since(field->since))
+    else if (known_version && !report.is_since(field->since) && field->name != k_written_early)
       report.warn("Q202",
                   fmt::format("{} exists since metadata {}, and Metadata-Version is {}", name, field->since, version),
                   fmt::format("write Metadata-Version {}, or remove the field", field->since));

@@ -132,7 +132,7 @@ private:
         return at_.error(at_.peek(), fmt::format("expected `,` or `{}`", closing));
     }
     at_.skip();
-    if (closing == ')' && value.items.size() == 1 && !comma) { // brackets around one value are no tuple
+    if (closing == ')' && value.items.size() == 1 && !comma) { // brackets around one value do not make a tuple
       auto only = std::move(value.items.front());
       return only;
     }

@@ -594,7 +594,12 @@ constexpr std::uint32_t k_rows[] = {
 0x102FA18,0x9EFE, 0x102FA19,0x9F05, 0x102FA1A,0x9F0F, 0x102FA1B,0x9F16, 0x102FA1C,0x9F3B, 0x102FA1D,0x2A600};
 // clang-format on
 
-constexpr std::size_t k_row_count = 3124;
+constexpr std::size_t row_count() {
+  std::size_t rows = 0;
+  for (std::size_t i = 0; i < std::size(k_rows); i += 1 + (k_rows[i] >> 24)) ++rows;
+  return rows;
+}
+constexpr std::size_t k_row_count = row_count();
 
 // Where each row starts: rows differ in length, and a search needs places.
 struct Index {
@@ -608,7 +613,7 @@ struct Index {
     }
   }
 };
-const Index k_index;
+constexpr Index k_index;
 
 } // namespace
 

@@ -16,7 +16,7 @@ enum class Trouble : std::uint8_t {
   cut,         ///< ended or stalled after the request left
   busy,        ///< 408, 500, 502, 504: try again
   throttled,   ///< 429, 503: try again later
-  conflict,    ///< 409: a rival was at work at the same time
+  conflict,    ///< 409: another writer was at work at the same time
   skewed,      ///< our clock; worth one try with the server's
   expired,     ///< the credentials; worth one try with new ones
   moved,       ///< the bucket is in another region; worth one try there

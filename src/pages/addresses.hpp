@@ -11,7 +11,9 @@
 namespace quarry::pages {
 
 struct Addresses {
-  std::string index_url;  ///< "…/simple/"; empty if nothing answers under it
+  /// "…/simple/"; empty if nothing answers under it. A directory of this machine, and a store with a public URL, count
+  /// as answering without a look.
+  std::string index_url;
   std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
   /// Used if index_url is empty: the directory's pages, and that of the base index if merged_url would be used.
   std::vector<std::string> find_links = {};

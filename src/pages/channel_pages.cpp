@@ -364,22 +364,24 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name, E
                                   registry::Channel channel) {
   Follower follower(extent, known);
   auto directory = registry::channel_directory(name);
-  auto token = [&]() -> Result<std::string> {
+  std::uint64_t generation = 0; // of the last snapshot that gave its work
+  auto read = [&]() -> Result<Snapshot> {
     TRY_DO(registry::update_channel(store, name, channel));
-    return channel.etag;
+    auto work = [&, now = without_blocked(channel.record)](const std::string& state) -> Result<Work> {
+      generation = now.generation;
+      TRY(auto view, view_of(store, now.view, known), "while reading channel " + name);
+      auto shown = parse_pages_state(state);
+      TRY(auto openly, openly_of(store, now, shown, extent));
+      return follower.work_of(
+          std::make_shared<Channel>(Channel{store, name, directory, now, std::move(view), known, std::move(openly)}),
+          shown);
+    };
+    return Snapshot{channel.etag, std::move(work)};
   };
-  auto work = [&](const std::string& state) -> Result<Work> {
-    TRY(auto view, view_of(store, channel.record.view, known), "while reading channel " + name);
-    auto shown = parse_pages_state(state);
-    TRY(auto openly, openly_of(store, channel.record, shown, extent));
-    return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, without_blocked(channel.record),
-                                                              std::move(view), known, std::move(openly)}),
-                            shown);
-  };
-  PageSource source{directory, token, work, std::string(k_state_name)};
+  PageSource source{directory, read, std::string(k_state_name)};
   source.others = Others::replaced;
   TRY(auto done, write_pages(store, source));
-  done.generation = channel.record.generation;
+  done.generation = generation;
   return done;
 }
 

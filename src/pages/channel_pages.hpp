@@ -14,8 +14,9 @@
 
 namespace quarry::pages {
 
-constexpr std::uint64_t k_listed_files_max =
-    1000; ///< a channel of more files lists projects on its own page, which every move writes again
+/// The channel's own page, which every move renders and compares, lists the files of a channel of up to so many, else
+/// projects.
+constexpr std::uint64_t k_listed_files_max = 1000;
 
 struct PagesState {
   std::string channel;

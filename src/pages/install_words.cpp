@@ -5,11 +5,14 @@
 #include "dist/version.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <functional>
 #include <set>
 
 namespace quarry::pages {
 
 namespace {
+
+using ProjectNames = std::set<std::string, std::less<>>;
 
 bool has_prerelease(const std::vector<registry::FileRecord>& files) {
   return std::any_of(files.begin(), files.end(), [](const auto& file) {
@@ -19,24 +22,25 @@ bool has_prerelease(const std::vector<registry::FileRecord>& files) {
 }
 
 /// Only the extras whose wheels exist: pip warns about an extra that it cannot satisfy, or fails.
-std::string rocm_requirement(const std::set<std::string>& projects) {
+std::string rocm_requirement(const ProjectNames& projects) {
   bool libraries = std::any_of(projects.begin(), projects.end(), dist::holds_libraries);
   std::vector<std::string> extras;
   if (libraries) extras.emplace_back("libraries");
-  if (projects.contains("rocm-sdk-devel")) extras.emplace_back("devel");
-  if (projects.contains("rocm-profiler")) extras.emplace_back("profiler");
+  if (projects.contains(dist::k_devel_project)) extras.emplace_back("devel");
+  if (projects.contains(dist::k_profiler_project)) extras.emplace_back("profiler");
   // Whoever copies the line may have any of the GPUs; who knows better says device-gfx942.
   std::vector<std::string> targets;
   for (const auto& project : projects)
     if (auto target = dist::target_of_device_code(project); !target.empty()) targets.push_back(std::move(target));
   if (!targets.empty()) extras.push_back(targets.size() == 1 ? "device-" + targets.front() : "device-all");
-  return extras.empty() ? "rocm" : "\"rocm[" + text::join(extras, ",") + "]\"";
+  if (extras.empty()) return std::string(dist::k_sdk_project);
+  return fmt::format("\"{}[{}]\"", dist::k_sdk_project, text::join(extras, ","));
 }
 
 std::string requirement_of(const std::vector<registry::FileRecord>& files) {
-  std::set<std::string> projects;
+  ProjectNames projects;
   for (const auto& file : files) projects.insert(file.project);
-  if (projects.contains("rocm")) return rocm_requirement(projects);
+  if (projects.contains(dist::k_sdk_project)) return rocm_requirement(projects);
   std::vector<std::string> names(projects.begin(), projects.end());
   return text::join(names, " ");
 }

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -171,7 +172,7 @@ Result<std::vector<std::string>> stale(const Merge& merge, const Halves& halves,
   return keys;
 }
 
-/// Brings one merged index up to date. The page writer asks it for tokens and work until nobody interferes.
+/// Brings one merged index up to date. The page writer asks it for snapshots until nobody interferes.
 class Merger {
 public:
   explicit Merger(const Merge& merge) : merge_(merge) {}
@@ -179,71 +180,71 @@ public:
   Result<Merged> run() {
     TRY(bool exists, has_merged_index());
     if (!exists) return Merged{};
-    auto token_now = [this] { return token(); };
-    auto work = [this](const std::string& state) { return work_of(parse_state(state)); };
-    PageSource pages{merge_.directory(),       token_now,       work, std::string(k_state_name),
+    PageSource pages{merge_.directory(), [this] { return snapshot(); }, std::string(k_state_name),
                      merge_.options.transfers, Others::replaced};
     TRY(auto done, write_pages(merge_.store, pages));
     return Merged{true, done.pages_written, done.pages_removed, std::move(notes_)};
   }
 
 private:
-  Result<std::string> token() {
-    TRY(tokens_.own, merge_.source.token());
-    TRY(tokens_.base, merge_.base.token());
-    return tokens_.own + "\n" + tokens_.base;
+  Result<Snapshot> snapshot() {
+    Tokens now;
+    TRY(now.own, merge_.source.token());
+    TRY(now.base, merge_.base.token());
+    return Snapshot{now.own + "\n" + now.base,
+                    [this, now](const std::string& state) { return work_of(now, parse_state(state)); }};
   }
 
   /// Both sources have files; or one of them has lost its sets, and the merged index that shows them must follow.
   Result<bool> has_merged_index() {
-    TRY(tokens_.base, merge_.base.token());
-    if (!tokens_.base.empty()) { // else it costs no look at the directory's own sets
-      TRY_DO(token());
-      if (!tokens_.own.empty()) return true;
+    TRY(auto base, merge_.base.token());
+    if (!base.empty()) { // else it costs no look at the directory's own sets
+      TRY(auto own, merge_.source.token());
+      if (!own.empty()) return true;
     }
     TRY(auto state, merge_.store.head(merge_.directory() + "/" + std::string(k_state_name)));
     return state.has_value();
   }
 
-  Result<Work> work_of(const State& shown) {
-    TRY(halves_.own, merge_.source.projects(tokens_.own));
-    TRY(halves_.base, merge_.base.projects(tokens_.base));
-    TRY(notes_, give_one_owner(merge_.store, merge_.source, halves_.own, halves_.base));
+  Result<Work> work_of(const Tokens& tokens, const State& shown) {
+    auto read = std::make_shared<Halves>();
+    auto& halves = *read;
+    TRY(halves.own, merge_.source.projects(tokens.own));
+    TRY(halves.base, merge_.base.projects(tokens.base));
+    TRY(notes_, give_one_owner(merge_.store, merge_.source, halves.own, halves.base));
     if (merge_.source.notes) std::ranges::move(merge_.source.notes(), std::back_inserter(notes_));
-    auto moved = moved_since(shown, halves_);
-    auto next = moved.empty() && shown.readable ? shown : state_after(shown, halves_, moved);
+    auto moved = moved_since(shown, halves);
+    auto next = moved.empty() && shown.readable ? shown : state_after(shown, halves, moved);
     touched_.insert(moved.begin(), moved.end());
     for (const auto& [name, move] : next.recent.twice) touched_.insert(name);
     TRY(next.slash_keys, merge_.store.slash_keys());
     bool copies_are_missing = next.slash_keys && !shown.slash_keys; // an older program wrote the pages
-    if (merge_.options.thorough || copies_are_missing) halves_.add_names(touched_);
+    if (merge_.options.thorough || copies_are_missing) halves.add_names(touched_);
     Work work;
     if (touched_.empty()) return work;
     const auto& place = merge_.source.place;
-    if (!moved.empty()) work.state_before = state_page(place, write_ahead_state(shown, next, halves_, moved));
-    work.batches = batches();
-    TRY(work.stale, stale(merge_, halves_, touched_));
+    if (!moved.empty()) work.state_before = state_page(place, write_ahead_state(shown, next, halves, moved));
+    work.batches = batches(read);
+    TRY(work.stale, stale(merge_, halves, touched_));
     work.state = [&place, next] { return state_page(place, next); };
     return work;
   }
 
   /// Pages of dependencies come before the pages of the projects that need them, roots last.
-  std::vector<Batch> batches() {
-    auto render = [this](const std::vector<std::string>& names, std::vector<FileRecord>& files) {
-      return pages_of(merge_, halves_, names, files);
+  std::vector<Batch> batches(const std::shared_ptr<const Halves>& halves) {
+    auto render = [this, halves](const std::vector<std::string>& names, std::vector<FileRecord>& files) {
+      return pages_of(merge_, *halves, names, files);
     };
     auto nothing = [](const std::vector<FileRecord>*) { return Result<Pages>(Pages()); };
-    auto roots = [this](const std::vector<FileRecord>*) { return Result<Pages>(root_pages(halves_)); };
-    auto batches = batches_of(merge_.store, names_in(halves_.base, touched_), {render, nothing});
-    auto of_own = batches_of(merge_.store, names_in(halves_.own, touched_), {render, roots});
+    auto roots = [halves](const std::vector<FileRecord>*) { return Result<Pages>(root_pages(*halves)); };
+    auto batches = batches_of(merge_.store, names_in(halves->base, touched_), {render, nothing});
+    auto of_own = batches_of(merge_.store, names_in(halves->own, touched_), {render, roots});
     std::move(of_own.begin(), of_own.end(), std::back_inserter(batches));
     return batches;
   }
 
   const Merge& merge_;
-  Tokens tokens_;
-  Halves halves_; ///< read for the tokens
-  Findings notes_;
+  Findings notes_; ///< of the last snapshot that gave its work
   /// Includes the projects of earlier rounds: a page that this writer wrote late may have replaced a newer one (ABA).
   std::set<std::string> touched_;
 };

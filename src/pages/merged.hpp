@@ -32,6 +32,7 @@ std::string group_index_directory(const RunGroup& group);
 
 struct MergeOptions {
   /// Compares pages whose files changed since `pages.json`, and those in `twice`; if true, or copies are missing, all.
+  /// Where neither source has a project, nothing is compared unless `pages.json` says otherwise.
   bool thorough = false;
   /// Pages that are read at the same time. Those of up to 200 changed projects of each source are written one after the
   /// other, those of more at the same time, too.
@@ -55,9 +56,11 @@ struct MergedAll {
 
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
 /// kept changing its pages, with R010 to R014 and R018 of the sets and the untested history here and in the base index,
-/// and with the errors of the store. Lists all below both directories and reads their records (of a channel the view,
-/// and shards of projects that changed or that both have), the METADATA of a wheel of each changed project (not if more
-/// than 200 of a source changed), and its pages; writes what differs, and `pages.json`, twice if a project changed.
+/// and with the errors of the store. Lists the seals and the history of both directories, at the beginning and again
+/// for each batch of pages; reads their records (of a channel the view, and shards of projects that changed or that
+/// both have), the METADATA of a wheel of each changed project (not if more than 200 of a source changed), and its
+/// pages; writes what differs, and `pages.json`, twice if a project changed. With `thorough` also two listings of its
+/// pages.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
 /// The same for the run of a package directory (it does nothing for "42-linux" itself): one index of all areas and
@@ -65,12 +68,13 @@ Result<Merged> merge_directory(store::ObjectStore& store, const std::string& dir
 /// untested history, and projects of which two sets have a file of one name with different bytes (P053).
 Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});
 /// The same for the groups of that run, if it has several: for each group with sets in two directories one index of its
-/// areas and of the directories without a group. Writes that of the directory's own group; those of the others if they
-/// do not exist yet, if the directory has no group, or if `thorough`. The first failure ends the call. Costs one
-/// listing of each area, a head for each other group, and for each index that it updates what merge_run_of() costs.
+/// areas and of the directories without a group. Writes that of the directory's own group. Those of the other groups
+/// are written only if they do not exist yet, or the directory has no group, or with `thorough`. The first failure ends
+/// the call. Costs one listing of each area, a head for each other group, and for each index that it updates what
+/// merge_run_of() costs.
 Result<MergedAll> merge_groups_of(store::ObjectStore& store, const std::string& directory,
                                   const MergeOptions& options = {});
-/// The same for a channel. Also fails with R016 (invalid name) and not_found R015 (it does not exist), unless the store
+/// The same for a channel. Also fails with R016 (invalid name), and R015 or R026 (no record), unless the store
 /// has neither a base index nor a merged index of that channel: then the channel is not read.
 Result<Merged> merge_channel(store::ObjectStore& store, const std::string& name, const MergeOptions& options = {});
 

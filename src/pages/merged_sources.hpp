@@ -34,12 +34,12 @@ std::string merged_directory(const Source& source);
 
 /// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
 /// history. The token is empty only for a directory without seals and history. A token costs two listings, and a read
-/// if there is a seal. The projects cost a read, a listing of the history and a read per record of it; for a
-/// distribution also two reads per set that it shows, for another directory a listing of its seals and two reads per
-/// set.
+/// if there is a seal; for a `quarry.distribution/1` one listing more, as for its projects. The projects cost a read, a
+/// listing of the history and a read per record of it; for a distribution also two reads per set that it shows, for
+/// another directory a listing of its seals and two reads per set.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
-/// A channel's view. A token costs one read, the projects another one. token() fails with not_found (R015) if the
-/// channel does not exist, after a listing; projects() does not look at the channel.
+/// A channel's view. A token costs one read, the projects another one. token() fails as
+/// registry::require_channel(); projects() does not look at the channel.
 Source channel_source(store::ObjectReader& store, const std::string& name);
 /// The sets sealed below the areas of a run, "42-linux", not untested history. A project of which two sets have a file
 /// of one name with different bytes, as `rocm` of two families, is left out, with warning P053. The token has the seals
@@ -47,8 +47,8 @@ Source channel_source(store::ObjectReader& store, const std::string& name);
 /// each area (run::package_areas()); the projects cost that again, and two reads per set.
 Source run_source(store::ObjectReader& store, const std::string& run);
 /// The same of one group: the sets of its directories in all areas, and of directories without a group. The token is
-/// empty for fewer than two of them, or without another group: another index shows the same then. The projects also
-/// cost a listing of the seals of each.
+/// empty for fewer than two of them, because a directory has its own index, and where the run has no other group,
+/// because the index of the run is the same. The projects also cost a listing of the seals of each.
 Source group_source(store::ObjectReader& store, const RunGroup& group);
 /// All package directories of a run that have seals, each with the keys of its seals, a line for each. Costs one
 /// listing of each area.

@@ -1,5 +1,6 @@
 #include "pages/page_order.hpp"
 
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "dist/metadata.hpp"
 #include <algorithm>
@@ -33,7 +34,7 @@ const FileRecord* newest_wheel(const std::vector<const FileRecord*>& files) {
 Result<std::set<std::string>> requirements_of(store::ObjectReader& store, const FileRecord& wheel) {
   std::set<std::string> names;
   auto text = store.get(wheel.key + ".metadata", dist::k_metadata_bytes_max);
-  if (!text && text.error().kind == ErrorKind::resource_exhausted) return names; // too long for metadata: R007
+  if (!text && text.error().is(codes::too_large)) return names; // too long for metadata
   if (!text) return fail(std::move(text).error());
   if (!*text) return names;
   auto metadata = dist::Metadata::parse(**text);

@@ -123,8 +123,8 @@ Result<bool> put_all(ObjectStore& store, const PageSource& source, const Round& 
 }
 
 Result<bool> is_still(const PageSource& source, const std::string& token) {
-  TRY(auto now, source.token());
-  return now == token;
+  TRY(auto now, source.read());
+  return now.token == token;
 }
 
 // The parts of a round. Each returns false if another writer was faster.
@@ -190,8 +190,9 @@ Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& 
   if (!source.state_key.empty()) {
     TRY(state, look(store, state_key));
   }
-  TRY(auto token, source.token());
-  TRY(auto work, source.work(state ? state->bytes : ""));
+  TRY(const auto snapshot, source.read());
+  const auto& token = snapshot.token;
+  TRY(auto work, snapshot.work(state ? state->bytes : ""));
   Tally tally{{}, foreign};
   bool may_remove = source.others == Others::left && !work.stale.empty();
   if (may_remove) TRY_DO(foreign.look_first()); // before our own pages are written

@@ -47,23 +47,30 @@ struct Work {
 /// outdated page of ours. Nobody else writes in a channel or a merged index, so such a page there is damage.
 enum class Others : std::uint8_t { left, replaced };
 
-/// What pages are derived from. A round of write_pages() goes like this, one function at a time:
-///   1. read the state object and its ETag, then token(), then work()
+/// What pages are derived from, as it was at one moment.
+struct Snapshot {
+  std::string token; ///< another value whenever the source is another one
+  /// Returns the work that makes the pages show this snapshot. `shown` is the content of the state object `state_key`
+  /// as it was read, empty if it does not exist. The work also includes the pages of the projects that earlier
+  /// snapshots of the same write_pages() touched: in a lost round one of them may have replaced a newer page
+  /// (recent_moves.hpp). write_pages() does not remember them.
+  std::function<Result<Work>(const std::string& shown)> work;
+};
+
+/// Where pages are, and how to read what they are derived from. A round of write_pages() goes like this, one function
+/// at a time:
+///   1. read the state object and its ETag, then the snapshot, and ask it for its work
 ///   2. write `state_before`, if-match that ETag
-///   3. for each batch: render it, read its pages with their ETags, call token() again, write the pages that differ
-///   4. remove stale pages; if one was removed, call token() again
+///   3. for each batch: render it, read its pages with their ETags, read again whether the token is the same, write the
+///      pages that differ
+///   4. remove stale pages; if one was removed, compare the token again
 ///   5. write the new state, if-match that of step 2, or else of 1; a round that wrote pages but not the state, since
-///      the source has no state or it is unchanged, calls token() once more at its end
+///      the source has no state or it is unchanged, compares the token once more at its end
 /// The order of step 1 matters: of two writers the one that was overtaken fails at 2 or 5, because the other one has
 /// written the state object since.
 struct PageSource {
   std::string directory;
-  std::function<Result<std::string>()> token; ///< reads the source; returns a value that changes whenever it changes
-  /// Returns the work for the source that token() read last. `shown` is the content of the state object `state_key` as
-  /// it was read, empty if it does not exist. work() may be called several times in one write_pages(). It must remember
-  /// the projects of its earlier calls and include their pages again: in a lost round one of them may have replaced a
-  /// newer page (recent_moves.hpp). write_pages() does not remember them.
-  std::function<Result<Work>(const std::string& shown)> work;
+  std::function<Result<Snapshot>()> read;
   std::string state_key = {}; ///< relative to `directory`; empty: no state object, and both states of Work are empty
   unsigned transfers = 8;     ///< pages read or removed at once, and written at once unless in_order
   /// What to do with a page of another tool (foreign_pages.hpp). Only directories of packages are shared with one.
@@ -74,7 +81,7 @@ struct PageSource {
 /// source or a page; after k_rebase_max rounds it fails with precondition_failed (P010). A write whose outcome
 /// is unknown counts as a change of another writer. Also fails with the errors of the store and of the source's
 /// functions. A round costs one read per page and copy, one write per one of these that differs, one read per stale
-/// page and copy and a removal if it exists, a read and up to two writes of the state object, and one call of token()
+/// page and copy and a removal if it exists, a read and up to two writes of the state object, and one read()
 /// per batch and up to three more; with Others::left perhaps one head. `transfers` stale pages are removed at once.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -30,7 +31,7 @@ namespace {
 
 constexpr const char* k_distribution_pages_schema = "quarry.distribution-pages/1";
 
-/// What stands beside the projects' pages of a repository.
+/// Names that a repository uses for itself, beside the pages of projects.
 bool is_own_directory(std::string_view name) {
   constexpr std::string_view k_own[] = {"simple", "simple-json", "merged", "seals"};
   return std::find(std::begin(k_own), std::end(k_own), name) != std::end(k_own);
@@ -90,7 +91,7 @@ Result<Work> work_of(ObjectReader& store, const std::string& directory, const st
   if (settings.find_links == FindLinks::other)
     std::erase_if(pages, [](const index::Page& page) { return page.key == "index.html"; });
   if (is_repository) pages = with_repository_pages(directory, files, std::move(pages));
-  // Written last: from then on our pages are here, and a page without our mark has a writer (foreign_pages.cpp).
+  // Written last: once it exists, a page without our mark belongs to another tool (foreign_pages.cpp).
   std::ranges::stable_partition(pages, [](const index::Page& page) { return page.key != k_written_last; });
   std::set<std::string> current;
   for (const auto& page : pages) current.insert(directory + "/" + page.key);
@@ -149,36 +150,41 @@ Result<std::uint64_t> projected_distribution(ObjectReader& store, const std::str
 }
 
 Result<Projected> project_directory(ObjectStore& store, const std::string& directory) {
-  std::vector<registry::SealedSet> sets;
-  auto token = [&]() -> Result<std::string> {
-    TRY(sets, registry::sealed_sets_in(store, directory, sets));
-    return token_of(store, directory, sets);
+  using Sets = std::vector<registry::SealedSet>;
+  auto sets = std::make_shared<const Sets>(); // of the last snapshot: those that are still there are not read again
+  auto read = [&]() -> Result<Snapshot> {
+    TRY(auto now, registry::sealed_sets_in(store, directory, *sets));
+    sets = std::make_shared<const Sets>(std::move(now));
+    TRY(auto token, token_of(store, directory, *sets));
+    return Snapshot{std::move(token), [&, mine = sets](const std::string&) {
+                      return work_of(store, directory, *mine, /*is_repository=*/false);
+                    }};
   };
-  auto work = [&](const std::string&) { return work_of(store, directory, sets, /*is_repository=*/false); };
-  TRY_DO(token());
-  if (sets.empty()) { // pages of sets that have left since are made empty
+  TRY_DO(read());
+  if (sets->empty()) { // if all sets were removed, their pages are rewritten as empty
     TRY(auto history, registry::history_token(store, directory));
     TRY(bool pages, has_our_pages(store, directory));
     if (!pages && history.empty()) return Projected{};
   }
-  return write_pages(store, {directory, token, work});
+  return write_pages(store, {directory, read});
 }
 
 Result<Projected> project_distribution(ObjectStore& store, const std::string& directory) {
-  registry::DistributionRecord shown;
-  auto token = [&]() -> Result<std::string> {
+  std::uint64_t generation = 0; // of the last snapshot that gave its work
+  auto read = [&]() -> Result<Snapshot> {
     TRY(auto now, registry::require_distribution(store, directory));
-    shown = std::move(now.record);
-    return token_of_distribution(store, shown);
+    TRY(auto token, token_of_distribution(store, now.record));
+    auto work = [&, pointer = std::move(now.record)](const std::string&) -> Result<Work> {
+      generation = pointer.generation;
+      TRY(auto sets, registry::sealed_of(store, pointer.shown));
+      TRY(auto made, work_of(store, directory, sets, /*is_repository=*/true));
+      made.state = [page = state_page(pointer)] { return page; };
+      return made;
+    };
+    return Snapshot{std::move(token), std::move(work)};
   };
-  auto work = [&](const std::string&) -> Result<Work> {
-    TRY(auto sets, registry::sealed_of(store, shown.shown));
-    TRY(auto made, work_of(store, directory, sets, /*is_repository=*/true));
-    made.state = [page = state_page(shown)] { return page; };
-    return made;
-  };
-  TRY(auto done, write_pages(store, {directory, token, work, std::string(k_state_name)}));
-  done.generation = shown.generation;
+  TRY(auto done, write_pages(store, {directory, read, std::string(k_state_name)}));
+  done.generation = generation;
   return done;
 }
 

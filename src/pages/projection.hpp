@@ -22,7 +22,7 @@ namespace quarry::pages {
 constexpr std::string_view k_page_cache = "public, max-age=60";
 
 struct Projected {
-  /// Objects in the last round of the writer, copies and the state object included.
+  /// Writes and removals in the last round of the writer, copies included; the state object may be written twice.
   std::uint64_t pages_written = 0, pages_removed = 0;
   std::vector<std::string> foreign = {}; ///< keys of pages that another tool writes, and that were left to it; sorted
   std::uint64_t generation = 0;          ///< of a channel or a distribution: what its pages show now; else 0
@@ -37,17 +37,19 @@ Findings foreign_notes(const Projected& projected);
 /// settings.json says that another tool writes it. Fails with precondition_failed (P010) if other writers kept changing
 /// the pages for k_rebase_max rounds, already_exists (R018) if two sets disagree about a file, R010 to R014 of a set
 /// there or of its history, P115, R007 or B002 to B004 of settings.json, and the errors of the store. Each round lists
-/// the seals, the history and the pages; reads the sets, every page, and the METADATA of one wheel per project, one
-/// after the other; and writes pages whose bytes differ, in order. Does not look whether the directory is a
-/// distribution: its pages come from project_distribution().
+/// the seals, the history and the pages; reads settings.json, each record of the history, each set that no earlier
+/// round has read, every page, and the METADATA of one wheel per project, one after the other; and writes pages whose
+/// bytes differ, in order. With nothing sealed it reads page after page until one is ours. Does not look whether the
+/// directory is a distribution: its pages come from project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
 /// names, also if these are none. A distribution is a simple repository itself, so `{project}/index.html` is written,
 /// too; and at the end `pages.json`, which says which generation the pages show. Removes every other
-/// `{directory}/X/index.html`, except one with links that another tool writes beside our pages: keep other pages
-/// elsewhere. Neither is done for X = simple, simple-json, merged or seals. Lists every object below the directory.
-/// Fails as project_directory() does, and as registry::require_distribution().
+/// `{directory}/X/index.html`: keep other pages elsewhere. One with links that another tool writes stays only if our
+/// pages were complete here before, or if it was written while this call worked; the first projection removes it. A
+/// project called simple, simple-json, merged or seals gets no such page, and none there is removed. Lists every object
+/// below the directory. Fails as project_directory() does, and as registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
@@ -68,12 +70,12 @@ enum class Extent : std::uint8_t {
 };
 
 /// Writes the pages of a channel, then `channels/{name}/pages.json`, which says which generation the pages show. Fails
-/// with not_found (R015) if the channel does not exist, precondition_failed (P010) if other writers kept changing the
-/// channel or its pages, and the errors of read_channel(), load_view(), load_shard_of() and the store. Removes pages of
-/// projects that left, and replaces those of another tool. Costs two reads per ledger entry since the last state, then
-/// per compared project up to four reads of shards, its METADATA, and one read per page and copy; two listings if
-/// every page is compared, and a read of a policy that the pages do not name yet or, with `whole`, of any. Writes pages
-/// whose bytes differ. `moved`: the channel as the caller's own move left it: it is not parsed again while it is that.
+/// with precondition_failed (P010) if other writers kept changing the channel or its pages, and the errors of
+/// require_channel(), load_view(), load_shard_of() and the store. Removes pages of projects that left, and replaces
+/// those of another tool. Costs two reads per ledger entry since the last state. For each project that is compared it
+/// costs up to four reads of shards, its METADATA, and one read per page and copy. If every page is compared, it costs
+/// two listings; a policy that the pages do not name yet, or with `whole` any, one read. Writes pages whose bytes
+/// differ. `moved`: the channel as the caller's own move left it: it is not parsed again while it is that.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {}, registry::Channel moved = {});
 

@@ -28,7 +28,7 @@ Result<PublicUrl> PublicUrl::parse(const std::string& text) {
     Row row;
     if (equals != item.npos) row.place = without_slash(item.substr(0, equals));
     auto url = equals == item.npos ? item : item.substr(equals + 1);
-    if (!is_url(url))
+    if (!is_url(url) || row.place.find('?') != std::string::npos) // a URL with "?u=http://h" has a query
       return fail(ErrorKind::invalid_argument, "P013",
                   fmt::format("`{}` is not a public URL", item.substr(0, item.find('?'))),
                   "write https://HOST/PATH, or s3://BUCKET/PREFIX=https://HOST/PATH, without a query");

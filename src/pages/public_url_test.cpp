@@ -35,8 +35,8 @@ INSTANTIATE_TEST_SUITE_P(
                            "https://b1b.s3.eu-west-1.amazonaws.com/pp/d/a%2Bb%20c.whl"}));
 
 TEST(PublicUrl, WhatIsNone) {
-  for (const std::string text :
-       {"cdn.example", "ftp://x/", "https://", "https://h/p?signature=canary", "https://h/#f"}) {
+  for (const std::string text : {"cdn.example", "ftp://x/", "https://", "https://h/p?signature=canary", "https://h/#f",
+                                 "https://h/x?u=http://y"}) {
     auto parsed = PublicUrl::parse(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, "P013");

@@ -68,8 +68,51 @@ TEST_F(Protection, IsNotLiftedByWhoWritesTheRecord) {
   auto refused = publish::add_sets(*store_, "stable", {more}, reason);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "O044") << render(refused.error());
+  auto unchanged = promote::unprotect(*store_, "stable", k_author);
+  ASSERT_FALSE(unchanged) << "as if it had never been protected";
+  EXPECT_EQ(unchanged.error().code, "O044") << render(unchanged.error());
   ASSERT_TRUE(protect()) << "the way back";
   EXPECT_EQ(publish::add_sets(*store_, "stable", {more}, reason).error().code, "P083");
+}
+
+TEST_F(Protection, WhatSomebodyWroteIntoTheRecordIsNotLetInByTheNextMove) {
+  ASSERT_TRUE(protect());
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  auto untested = registry::testing::sealed_sample(*store_, "2-linux/python/g", {{"b-1-py3-none-any.whl", "b", "1"}});
+  ASSERT_TRUE(publish::add_sets(*store_, "dev", {untested}, reason));
+  auto now = *registry::require_channel(*store_, "stable");
+  auto edited = now.record;
+  edited.view = registry::require_channel(*store_, "dev")->record.view;
+  ASSERT_TRUE(registry::swap_channel(*store_, now, edited));
+  registry::Resolved source;
+  source.sets = {registry::testing::sealed_sample(*store_, "3-linux/python/g", {{"c-1-py3-none-any.whl", "c", "1"}})};
+  auto policy = gate::testing::parsed_policy(std::string(k_rule));
+  auto plan = promote::plan_promotion(*store_, {source, "stable", policy, false, k_author.when.us()});
+  ASSERT_FALSE(plan) << "the untested file would be there below what was tested";
+  EXPECT_EQ(plan.error().code, "O044") << render(plan.error());
+  EXPECT_EQ(promote::unprotect(*store_, "stable", k_author).error().code, "O044");
+  ASSERT_TRUE(protect()) << "the way back";
+  auto back = *registry::require_channel(*store_, "stable");
+  EXPECT_EQ(back.record.view, now.record.view);
+  EXPECT_EQ(back.record.generation, now.record.generation + 1);
+  EXPECT_TRUE(registry::ledger_chain(*store_, back.record));
+  EXPECT_TRUE(promote::plan_promotion(*store_, {source, "stable", policy, false, k_author.when.us()}));
+}
+
+TEST_F(Protection, AClockThatIsBehindIsNoticed) {
+  registry::Resolved source;
+  source.sets = {set_};
+  auto notes_at = [&](std::int64_t ahead_us) {
+    auto policy = gate::testing::parsed_policy(std::string(k_rule));
+    auto plan = promote::plan_promotion(*store_, {source, "stable", policy, false, k_author.when.us() + ahead_us});
+    std::vector<std::string> codes;
+    for (const auto& note : plan->notes) codes.push_back(note.code);
+    return codes;
+  };
+  EXPECT_EQ(notes_at(-6ll * 60 * 1'000'000), std::vector<std::string>{"O054"});
+  EXPECT_TRUE(notes_at(-4ll * 60 * 1'000'000).empty());
 }
 
 TEST_F(Protection, IsNotGoneWithTheRecord) {

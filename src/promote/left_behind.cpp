@@ -17,7 +17,8 @@ namespace {
 
 constexpr unsigned k_packages_read = 16;
 
-/// All that stays in a channel, read before the search. Projects that nobody here makes are taken as given.
+/// All that stays in a channel, read before the search. Projects that the channel never had are assumed to
+/// be installable.
 class Staying final : public closure::Surroundings {
 public:
   Staying(std::map<std::string, std::vector<Package>> packages, std::set<std::string> gone)
@@ -67,7 +68,7 @@ Result<std::vector<Package>> packages_that_stay(store::ObjectReader& store, cons
 Result<Findings> broken_by(store::ObjectReader& store, const Withdrawal& plan) {
   const auto& gone = plan.projects;
   if (gone.empty()) return Findings();
-  TRY(auto all, packages_that_stay(store, plan), "while looking what requires the files that leave");
+  TRY(auto all, packages_that_stay(store, plan), "while looking for packages that require the files that leave");
   std::vector<Package> requiring;
   std::map<std::string, std::vector<Package>> by_project;
   for (auto& package : all) {

@@ -6,7 +6,9 @@
 #include "base/json.hpp"
 #include "gate/collect.hpp"
 #include "publish/verify.hpp"
+#include "registry/bound.hpp"
 #include "registry/revocations.hpp"
+#include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -295,9 +297,10 @@ Result<void> check_policy(const registry::ChannelRecord& channel, const gate::Po
   return fail(Error::of(ErrorKind::held, "O012",
                         fmt::format("channel {} is protected by another policy than {}", channel.name, policy.name))
                   .with_details({"the channel's  " + bound.hex(), "this one       " + policy.digest})
-                  .with_hint(fmt::format("omit --policy: the channel's own is used; to bind another one: `quarry "
-                                         "channel protect {} --policy FILE --reason TEXT`",
-                                         channel.name)));
+                  .with_hint(fmt::format(
+                      "run it again without --policy: the channel's own is used; to bind another one: `quarry "
+                      "channel protect {} --policy FILE --reason TEXT`",
+                      channel.name)));
 }
 
 namespace {
@@ -318,6 +321,28 @@ std::shared_ptr<const pages::KnownViews> known_views(View before, const View& af
 
 } // namespace
 
+namespace {
+/// The channel's last move. Fails with O044 if the channel is not what that move left, or if it is lost: what somebody
+/// wrote into the record would be let in by what comes on top.
+Result<registry::LedgerRecord> as_it_was_left(ObjectReader& store, const registry::ChannelRecord& channel) {
+  auto last = registry::load_ledger(store, channel.ledger);
+  if (!last && !registry::is_lost(last.error())) return fail(std::move(last).error());
+  TRY(auto bound, registry::bound_by_moves(store, channel, last ? &*last : nullptr));
+  TRY_DO(registry::check_bound(bound, channel.name));
+  return last;
+}
+
+/// A clock that is behind makes old results fresh and expired waivers good.
+void note_clock(const registry::LedgerRecord& last, std::int64_t now_us, Findings& notes) {
+  constexpr std::int64_t k_skew_us = 5ll * 60 * 1'000'000;
+  if (last.when.us() <= now_us + k_skew_us) return;
+  notes.push_back(
+      {"O054", Severity::warning, last.channel,
+       fmt::format("moved last at {}, and the clock of this machine says {}", last.when, sys::rfc3339(now_us)),
+       "compare this clock with the right time: if it is behind, results and waivers count that are too old"});
+}
+} // namespace
+
 Result<Plan> plan_promotion(ObjectReader& store, const Request& request) {
   return plan_promotion_at(store, request, request.now_us);
 }
@@ -331,7 +356,11 @@ Result<Plan> plan_promotion_at(ObjectReader& store, const Request& request, std:
   plan.request = digest_of(request);
   if (auto policy = registry::PolicyDigest::parse(request.policy.digest)) plan.judgement.policy = *policy;
   TRY(plan.expected, registry::read_channel(store, request.channel));
-  if (plan.expected) TRY_DO(check_policy(plan.expected->record, request.policy));
+  if (plan.expected) {
+    TRY_DO(check_policy(plan.expected->record, request.policy));
+    TRY(plan.last, as_it_was_left(store, plan.expected->record));
+    note_clock(*plan.last, now_us, plan.notes);
+  }
   TRY(auto base, view_of(store, plan.expected, request.source.sets), "while reading channel " + request.channel);
   plan.sets = gate::lacking(base, request.source.sets);
   auto present = gate::others(request.source.sets, plan.sets);

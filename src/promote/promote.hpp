@@ -68,9 +68,9 @@ Result<Receipt> execute_plan(store::ObjectStore& store, const Plan& plan, const 
 Result<void> check_signatures(store::ObjectReader& store, const Plan& plan, const Options& options);
 
 /// Swaps the previous view back, or that of `options.to_generation`, as a new generation (errors: plan_rollback). Run
-/// again after a death between swap and pages, it completes the pages and does not swap a second time. A rival move in
-/// between is precondition_failed R003: what is rolled back is what was looked at. Fails with R015 and O002 as
-/// promote() does, and with R004: run it again, it looks first.
+/// again after a death between swap and pages, it completes the pages and does not swap a second time. A move of
+/// another writer in between is precondition_failed R003: what is rolled back is what was looked at. Fails with R015
+/// and O002 as promote() does, and with R004: run it again, it looks first.
 Result<Receipt> rollback(store::ObjectStore& store, const std::string& channel, const Options& options);
 
 /// The last move of the channel that changed what it shows, if that was a rollback. A read for each move since.

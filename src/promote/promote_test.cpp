@@ -295,7 +295,7 @@ TEST_F(Promote, RollbackRestoresTheViewAndTheUrlStays) {
   EXPECT_EQ(violations(*store_), "");
   auto channel = *registry::require_channel(*store_, "stable");
   EXPECT_EQ(channel.record.previous, second.view);
-  // Run twice, it must not bring back what it took away; asked for by its number, it does.
+  // Run twice, it must not bring back what it took out; asked for by its number, it does.
   auto again = rollback(*store_, "stable", options());
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, "O007");

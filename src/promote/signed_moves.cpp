@@ -146,9 +146,13 @@ Result<void> check_signer(ObjectReader& store, const std::optional<registry::Cha
   return fail(
       ErrorKind::held, "O041",
       fmt::format("channel {} takes only signed moves, and this {} {}", move.channel, move.action.text(), defect),
-      fmt::format("nothing was changed; sign it: --sign KEY, with the key of a [[signer]] that policy {} names "
-                  "for it",
-                  policy->name));
+      gate::has_signer(*policy, right_for(move.action))
+          ? fmt::format("nothing was changed; sign it: --sign KEY, with the key of a [[signer]] that policy {} names "
+                        "for it",
+                        policy->name)
+          : fmt::format("nothing was changed; policy {0} has no key that counts for it: bind a policy that has one: "
+                        "`quarry channel protect {1} --policy FILE --reason TEXT --sign KEY`",
+                        policy->name, move.channel));
 }
 
 void sign_with(ObjectReader& store, const std::optional<Ed25519PrivateKey>& key, publish::Reason& reason) {
@@ -297,7 +301,7 @@ Result<SignedMove> verify_last_move(ObjectReader& store, const registry::Channel
   TRY(auto entry, registry::load_ledger(store, channel.ledger),
       "while reading the last move of channel " + channel.name);
   SignedMove found{entry.generation, std::string(entry.action.text()), {}};
-  bool same = entry.channel == channel.name && entry.generation == channel.generation && entry.to_view == channel.view;
+  bool same = registry::is_as_left(channel, entry);
   bool same_guard = !entry.guard || *entry.guard == registry::summary_of(channel.guard);
   TRY(auto bound, registry::bound_before(store, entry));
   auto after = registry::binds(entry) ? registry::bound_by(entry) : bound;

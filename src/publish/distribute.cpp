@@ -2,11 +2,14 @@
 
 #include "base/text.hpp"
 #include "base/toml.hpp"
+#include "pages/channel_pages.hpp"
 #include "pages/merged.hpp"
+#include "pages/page_writer.hpp"
 #include "publish/content_type.hpp"
 #include "publish/placement.hpp"
 #include "publish/plan.hpp"
 #include "publish/publish.hpp"
+#include "publish/resolve.hpp"
 #include "publish/shown.hpp"
 #include "registry/distributions.hpp"
 #include "run/locator.hpp"
@@ -117,6 +120,7 @@ Result<std::vector<Copy>> copies_of(store::ObjectReader& target, const std::vect
 } // namespace
 
 Result<std::vector<store::ObjectInfo>> check_place(ObjectReader& target, const std::string& directory) {
+  TRY_DO(check_not_taken(directory));
   for (auto end = directory.rfind('/'); end != directory.npos;
        end = end == 0 ? directory.npos : directory.rfind('/', end - 1)) {
     auto parent = directory.substr(0, end);
@@ -124,9 +128,14 @@ Result<std::vector<store::ObjectInfo>> check_place(ObjectReader& target, const s
     if (pointer) return nested(target, directory, parent + " is one");
   }
   TRY(auto objects, target.list(directory + "/"));
-  for (const auto& object : objects)
-    if (!belongs_to_a_repository(object.key.substr(directory.size() + 1)))
-      return nested(target, directory, object.key + " is something else");
+  for (const auto& object : objects) {
+    auto below = object.key.substr(directory.size() + 1);
+    if (!belongs_to_a_repository(below)) return nested(target, directory, object.key + " is something else");
+    if (below != pages::k_state_name) continue;
+    TRY(auto state, target.get(object.key, pages::k_page_bytes_max));
+    auto channel = pages::parse_pages_state(state.value_or("")).channel;
+    if (!channel.empty()) return nested(target, directory, "the pages of channel " + channel + " are there");
+  }
   return objects;
 }
 
@@ -191,6 +200,31 @@ Result<std::string> expand_prefix(const std::string& prefix, const registry::Ori
                 "a prefix is like v2/{family}; it may use {family} and {platform}");
   TRY_DO(check_not_taken(expanded));
   return expanded;
+}
+
+namespace {
+/// Where a store is: for one on this machine the path without links, as far as it exists.
+std::string place_of(const ObjectReader& store) {
+  auto path = path_of_key(store, "x");
+  if (!path) return store.describe() + "/";
+  path->resize(path->size() - 2);
+  std::string missing;
+  while (!sys::exists(*path) && path->find('/') != path->npos) {
+    missing = path->substr(path->rfind('/')) + missing;
+    path->resize(path->rfind('/'));
+  }
+  return sys::real_path(path->empty() ? "/" : *path).value_or(*path) + missing + "/";
+}
+} // namespace
+
+Result<void> refuse_inside(const ObjectReader& source, const ObjectReader& target, const std::string& prefix) {
+  auto store = place_of(source), root = place_of(target), place = root + prefix + "/";
+  if (!place.starts_with(store) || root == store) return {}; // in the same store expand_prefix() looks
+  if (place == store)
+    return fail(ErrorKind::invalid_argument, "P041",
+                fmt::format("`{}` of {} is the store that the packages come from", prefix, target.describe()),
+                "a prefix is a directory of its own, like v2/{family}");
+  return check_not_taken(place.substr(store.size()));
 }
 
 Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,

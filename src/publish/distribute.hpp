@@ -33,6 +33,12 @@ Result<DistributionRules> find_distribution_rules(const Resources& resources, co
 /// store uses itself. Pure.
 Result<std::string> expand_prefix(const std::string& prefix, const registry::Origin& origin);
 
+/// Fails with invalid_argument (P041) if `prefix` of the target is a directory that the source store uses itself: the
+/// target may be opened inside the source, or around it, so that its own keys do not show that. Looks at the paths of
+/// stores on this machine; no request.
+Result<void> refuse_inside(const store::ObjectReader& source, const store::ObjectReader& target,
+                           const std::string& prefix);
+
 /// A set as it will be in the other store.
 struct Distributed {
   registry::SetDigest source; ///< the set that it is copied from
@@ -50,17 +56,18 @@ Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectReader& targ
                                                        const std::vector<Distributed>& sets);
 
 /// Returns all objects below a directory that is a repository or can become one. In another one, or around one, it
-/// would overwrite its pages: fails with already_exists P052, also if the directory holds something else. One head for
-/// each directory above it, and one listing.
+/// would overwrite its pages: fails with P041 for a directory that the store uses itself, and with already_exists P052,
+/// also if the directory holds something else, such as the pages of a channel. One head for each directory above it,
+/// one listing, and a read if there is a `pages.json`.
 Result<std::vector<store::ObjectInfo>> check_place(store::ObjectReader& target, const std::string& directory);
 
 /// Checks, before anything is moved, whether distribute() would succeed, and plans what it would take over of other
 /// tools' packages, for each directory that has some or has notes about them; writes nothing. Fails with R009 if a name
-/// that the copy needs has other bytes, P017 for a project of the target's base index, P052 if the directory is in or
-/// around another repository or holds something else, P090, P110, P111 as plan_history() (history.hpp), held R022 if a
-/// distribution blocks a file, and R010 to R014 of sets there. Costs a head for each file, sidecar and project, and a
-/// listing, two reads for each set and one for each page of the directories; a file that exists without a recorded
-/// digest is read. `transfers` requests at the same time.
+/// that the copy needs has other bytes, P017 for a project of the target's base index, P121 for a page of another tool
+/// that cannot be read, P052 if the directory is in or around another repository or holds something else, P090, P110,
+/// P111 as plan_history() (history.hpp), held R022 if a distribution blocks a file, and R010 to R014 of sets there.
+/// Costs a head for each file, sidecar and project, and a listing, two reads for each set and one for each page of the
+/// directories; a file that exists without a recorded digest is read. `transfers` requests at the same time.
 Result<std::vector<HistoryPlan>> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets,
                                                     const HistoryOptions& options);
 /// The same with all defaults.

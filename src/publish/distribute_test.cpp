@@ -11,6 +11,7 @@
 #include "registry/distributions.hpp"
 #include "registry/own_digest.hpp"
 #include "store/testing/faulty_store.hpp"
+#include "sys/file.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -359,6 +360,37 @@ TEST_F(Distribute, TheSecondOfTwoThatBeginTogetherIsNotRefused) {
   };
   ASSERT_TRUE(copy(watched, "42"));
   EXPECT_GT(files, 1u);
+}
+
+TEST_F(Distribute, TheDirectoriesOfTheSourceAreNotReachedFromInsideOrAroundIt) {
+  auto root = *sys::make_temporary_directory(::testing::TempDir(), "quarry-nested-");
+  auto at = [&](const std::string& below) { return *store::open_file_store(root + below); };
+  auto refused = [&](const std::string& below, const std::string& prefix) {
+    auto done = refuse_inside(*at("/s"), *at(below), prefix);
+    return done ? std::string() : done.error().code;
+  };
+  ASSERT_TRUE(sys::make_directories(root + "/s/channels"));
+  EXPECT_EQ(refused("/s/channels", "stable"), "P041");
+  EXPECT_EQ(refused("/s/sets/new", "x"), "P041") << "a directory that does not exist yet";
+  EXPECT_EQ(refused("", "s/channels/stable"), "P041");
+  EXPECT_EQ(refused("", "s"), "P041") << "its views/ would be those of the store";
+  EXPECT_EQ(refused("/s/v2", "g"), "");
+  EXPECT_EQ(refused("", "v2/g"), "");
+  EXPECT_EQ(refused("/other", "channels/x"), "") << "expand_prefix() refuses that";
+  ASSERT_TRUE(sys::remove_tree(root));
+}
+
+TEST_F(Distribute, PagesOfAChannelAreNotOverwritten) {
+  auto sets = registry::resolve_run(*source_, "42-linux")->sets;
+  ASSERT_TRUE(add_sets(*target_, "stable", sets, {registry::Action::publish, {}, {}, "a", k_distributed_at, ""}));
+  ASSERT_TRUE(pages::project_channel(*target_, "stable"));
+  EXPECT_EQ(check_place(*target_, "channels/stable").error().code, "P041");
+  auto state = **target_->get("channels/stable/pages.json", 1 << 20); // as in a store that is opened inside another one
+  ASSERT_TRUE(target_->put("stable/pages.json", content::Rope::literal(state), {}));
+  auto place = check_place(*target_, "stable");
+  ASSERT_FALSE(place);
+  EXPECT_EQ(place.error().code, "P052");
+  EXPECT_THAT(place.error().message, ::testing::HasSubstr("the pages of channel stable are there"));
 }
 
 struct Prefix {

@@ -7,6 +7,7 @@
 #include "publish/placement.hpp"
 #include "registry/distributions.hpp"
 #include "thread/pool.hpp"
+#include <fmt/core.h>
 #include <mutex>
 
 namespace quarry::publish {
@@ -34,12 +35,25 @@ void add_said(Said& said, const index::PageFile& link) {
   said.yank_reason = link.yank_reason;
 }
 
+/// Its links are not known, so our page could hide a package.
+Unexpected unreadable_page(const std::string& key, const std::string& why) {
+  return fail(
+      ErrorKind::failed, "P121", fmt::format("the page {} {}, so its links would be lost", key, why),
+      "nothing was moved; store it again as plain HTML, or remove it if nobody needs it; or promote to a prefix of "
+      "its own: `--prefix quarry/{family}`");
+}
+
 Result<UnshownByName> on_page(store::ObjectReader& target, const std::string& key, const FileNames& known,
                               bool is_repository) {
   UnshownByName found;
   TRY(auto bytes, target.get(key, pages::k_page_bytes_max));
-  auto page = index::read_page({bytes.value_or(""), key});
-  if (!page || (page->ours && is_repository)) return found; // what cannot be read as a page lists nothing
+  if (!bytes || bytes->empty()) return found;
+  // Such as a page that is stored compressed, or in UTF-16.
+  bool is_text = !bytes->starts_with("\x1f\x8b") && bytes->find('\0') == std::string::npos;
+  if (!is_text) return unreadable_page(key, "is not text");
+  auto page = index::read_page({*bytes, key});
+  if (!page) return unreadable_page(key, "cannot be read: " + page.error().message);
+  if (page->ours && is_repository) return found;
   for (const auto& link : page->files) { // links to projects do not count: their own pages are read, too
     auto name = link.url_name();
     if (!is_package(name) || known.contains(name)) continue;

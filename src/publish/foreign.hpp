@@ -41,7 +41,7 @@ struct ForeignPlace {
 /// Returns the packages that a page in the directory links to and `known` lacks; and, in a directory without our
 /// pointer, such packages without a page: a web server that lists directories, or the next run of the other tool, shows
 /// them until our page hides them. Pages with our mark are trusted where our pointer is: `index build` writes the mark,
-/// too. Costs one request for each page, `transfers` at the same time.
+/// too. Fails with P121 for a page that cannot be read. Costs one request for each page, `transfers` at the same time.
 Result<UnshownByName> unshown_packages(store::ObjectReader& target, const ForeignPlace& place, unsigned transfers);
 
 } // namespace quarry::publish

@@ -27,7 +27,7 @@ std::optional<registry::SetDigest> digest_in(const std::string& key, std::string
 bool is_record(const std::string& key, std::string_view prefix) { return digest_in(key, prefix).has_value(); }
 
 /// Whether a set is sealed: from its own record, which says where its seal is. A record that cannot be read does not
-/// tell, so it is kept. So is that of a set whose seal retention took away: records outlive the files.
+/// tell, so it is kept. So is that of a set whose seal retention removed: records outlive the files.
 Result<bool> may_be_sealed(ObjectReader& store, const registry::SetDigest& digest) {
   auto set = registry::load_set(store, digest);
   if (!set && set.error().kind == ErrorKind::not_found) return false; // removed meanwhile

@@ -1,5 +1,6 @@
 #include "publish/history_look.hpp"
 
+#include "base/code_rooms.hpp"
 #include "dist/resolver_fields.hpp"
 #include "index/describe.hpp"
 #include "index/site.hpp"
@@ -65,8 +66,8 @@ Result<void> look_at_sdist(ObjectReader& target, const std::string& temporary, L
 } // namespace
 
 bool is_of_the_package(const Error& error) {
-  // K: the store, or an object that was replaced. D: this machine, such as a full directory for temporary files.
-  if (error.code.starts_with('K') || error.code.starts_with('D')) return false;
+  if (registry::is_transport_error(error))
+    return false; // also an object that was replaced, or a full temporary directory
   return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::failed ||
          error.kind == ErrorKind::invalid_argument || error.kind == ErrorKind::resource_exhausted;
 }
@@ -85,7 +86,8 @@ Result<Looked> look_at_found(ObjectReader& target, const LookAt& look) {
   TRY(auto name, dist::DistributionName::parse(file.filename));
   auto done = name.kind == dist::DistributionKind::wheel ? look_at_wheel(target, looked)
                                                          : look_at_sdist(target, look.temporary, looked);
-  bool of_this_machine = !done && done.error().code.starts_with('D'); // such as the directory for temporary files
+  bool of_this_machine =
+      !done && codes::room_of(done.error().code) == "sys"; // such as the directory for temporary files
   if (!done && !of_this_machine && done.error().kind == ErrorKind::not_found) return is_gone(file.key);
   if (!done) return fail(std::move(done).error());
   TRY_DO(take_digest(file, store::recorded_at(*info, info->size), registry::digest_source::k_store));

@@ -296,6 +296,19 @@ TEST_F(UntestedHistory, APrefixThatChangesMeanwhileIsNotTakenOver) {
   EXPECT_THAT(**target_->get(k_dir + "/index.html", 1 << 20), k_foreign);
 }
 
+TEST_F(UntestedHistory, APageThatCannotBeReadIsNotReplaced) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  for (const auto& page :
+       {std::string("\x1f\x8b\x08 compressed"), std::string("<\0a\0 \0", 6), std::string("caf\xe9 <a>")}) {
+    put("index.html", page);
+    auto refused = look();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, "P121") << render(refused.error());
+  }
+  put("index.html", "");
+  EXPECT_TRUE(look()) << "nothing in it can be lost";
+}
+
 class UntestedHistoryFails : public UntestedHistory, public ::testing::WithParamInterface<FaultyStore::Fault> {};
 
 TEST_P(UntestedHistoryFails, AtAnyWriteItIsCompletedByTheNextRun) {
@@ -326,6 +339,38 @@ TEST_P(UntestedHistoryFails, AtAnyWriteItIsCompletedByTheNextRun) {
 INSTANTIATE_TEST_SUITE_P(Faults, UntestedHistoryFails,
                          ::testing::Values(FaultyStore::Fault::die_after, FaultyStore::Fault::lose_request,
                                            FaultyStore::Fault::lose_reply));
+
+TEST_F(UntestedHistory, WhatWasYankedStaysYankedInTheSeal) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put("index.html", k_foreign);
+  put("demo/index.html", "<a href=\"../demo-0.9-py3-none-any.whl\" data-yanked=\"slow\">demo-0.9-py3-none-any.whl</a>");
+  AdoptOptions options{index::describe, k_history_at, "quarry"};
+  options.temporary = ::testing::TempDir();
+  for (bool taken_over : {false, true}) { // by the other tool's page; then by what was taken over from it
+    if (taken_over) ASSERT_TRUE(copy(*look()));
+    auto plan = plan_sealing(*target_, k_dir, options);
+    ASSERT_TRUE(plan && *plan) << render(plan.error());
+    EXPECT_EQ((*plan)->set.files.at(0).yanked, "slow");
+    if (taken_over) ASSERT_TRUE(seal_in_place(*target_, **plan, k_history_at));
+  }
+  EXPECT_TRUE(page("demo/index.html").files.at(0).yanked);
+}
+
+TEST_F(UntestedHistory, AFileThatIsReplacedBeforeTheSealIsNotSealed) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  AdoptOptions options{index::describe, k_history_at, "quarry"};
+  options.temporary = ::testing::TempDir();
+  auto plan = plan_sealing(*target_, k_dir, options);
+  ASSERT_TRUE(plan && *plan) << render(plan.error());
+  FaultyStore racing(*target_);
+  racing.after_call = [&](std::uint64_t) {
+    if (racing.log().back().ends_with("/distribution.json")) put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9") + "x");
+  };
+  auto refused = seal_in_place(racing, **plan, k_history_at);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P111") << render(refused.error());
+  EXPECT_TRUE(registry::sealed_sets_below(*target_, k_dir)->empty());
+}
 
 TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   const auto old = wheel_bytes("0.9");

@@ -453,7 +453,7 @@ TEST_F(MergedIndex, ABrokenChannelKeepsNoOtherPlaceFromItsDependencies) {
     EXPECT_THAT(projects(*store_, directory), ::testing::Contains("numpy"));
 }
 
-/// Takes sets away as retention does at the end.
+/// Removes sets as retention does at the end.
 void take_away(store::ObjectStore& store, const std::string& directory) {
   auto sets = registry::sealed_sets_below(store, directory);
   ASSERT_TRUE(sets) << render(sets.error());

@@ -84,10 +84,21 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
   TRY_DO(registry::check_channel_name(channel));
   for (registry::Rounds rounds("channel " + channel);;) {
     TRY(auto now, registry::read_channel(store, channel));
+    bool put_back = false;
+    if (now && reason.action == registry::Action::protect) {
+      TRY(put_back, registry::show_what_was_left(store, now->record));
+    }
     auto before = now ? now->record.guard : registry::Guard();
     auto with_guard = reason;
     TRY(with_guard.guard, change(before));
-    if (now && *with_guard.guard == before) {
+    bool same = now && !put_back && *with_guard.guard == before;
+    if (same) {
+      TRY(auto bound, registry::bound_by_moves(store, now->record));
+      // If somebody edited the record, "unchanged" would vouch for it. Only `protect` makes record and moves agree.
+      if (reason.action != registry::Action::protect) TRY_DO(registry::check_bound(bound, channel));
+      same = bound.differs.empty();
+    }
+    if (same) {
       TRY_DO(pages::project_channel(store, channel)); // an earlier call may have died before it had written them
       return Guarded{now->record, false};
     }

@@ -48,7 +48,8 @@ Result<void> refuse_guarded(store::ObjectReader& store, const registry::ChannelR
 /// Changes the guard of a channel and nothing else: a move of its own, with the same view; then writes the channel's
 /// pages. A channel that does not exist is made, with an empty view. `change` gets the present guard and returns the
 /// new one, or an error, which is returned; it is called again if another writer was faster. An equal guard moves
-/// nothing. After any error the same call completes it. Fails with R016, R031, R004 after k_unknown_outcomes_max
+/// nothing, unless the channel's record is not what its moves left: that fails with O044, and `protect` moves then.
+/// After any error the same call completes it. Fails with R016, R031, R004 after k_unknown_outcomes_max
 /// unknown outcomes, and P010 if other writers kept moving the channel or writing its pages.
 using ChangeGuard = std::function<Result<registry::Guard>(const registry::Guard&)>;
 struct Guarded {

@@ -1,6 +1,7 @@
 #include "publish/placement.hpp"
 
 #include "base/text.hpp"
+#include "dist/family.hpp"
 #include "dist/name.hpp"
 #include "publish/distribute.hpp"
 #include "publish/foreign.hpp"
@@ -17,7 +18,7 @@ constexpr std::string_view k_by_project = "/{project}", k_product = "{product}";
 std::string product_of_project(const std::string& project) {
   constexpr std::string_view k_pytorch[] = {"torch",  "torchaudio",          "torchvision",
                                             "triton", "pytorch-triton-rocm", "apex"};
-  if (project == "rocm" || project.starts_with("rocm-")) return "core";
+  if (project == dist::k_sdk_project || project.starts_with("rocm-")) return "core";
   if (project.starts_with("jax")) return "jax";
   if (project.starts_with("amd-torch")) return "pytorch"; // the device code of one GPU target
   return std::find(std::begin(k_pytorch), std::end(k_pytorch), project) != std::end(k_pytorch) ? "pytorch" : "";

@@ -5,6 +5,7 @@
 #include "pages/projection.hpp"
 #include "publish/content_type.hpp"
 #include "publish/marks.hpp"
+#include "publish/verify.hpp"
 #include "registry/derivations.hpp"
 #include "run/layout.hpp"
 #include "store/put_once.hpp"
@@ -128,6 +129,7 @@ Result<bool> store_record(ObjectStore& store, const Plan& plan, const ExecuteOpt
   if (digest != plan.set_digest) return fail(ErrorKind::internal, "P011", "the set changed after it was planned");
   if (!options.derivation.empty()) TRY_DO(registry::put_derivation(store, digest, options.derivation));
   TRY_DO(refresh_marked(store, {{registry::set_key(digest), [&] { return registry::to_json(plan.set); }}}));
+  TRY_DO(still_as_read(store, plan)); // of an adoption: another tool may write there
   return registry::seal(store, digest, plan.set, options.now);
 }
 

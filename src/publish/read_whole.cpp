@@ -59,7 +59,7 @@ Result<std::optional<ReadWhole>> from_note(ObjectReader& store, const HistoryFil
 bool must_be_read(const ObjectInfo& object, const AdoptNotes& notes) {
   const auto* note = notes.find(object);
   bool proven = note && note->digest_from == registry::digest_source::k_read && note->sha256;
-  return !proven || note->etag.empty() || note->etag != object.etag; // size and time alone are no proof of the bytes
+  return !proven || note->etag.empty() || note->etag != object.etag; // size and time alone do not prove the bytes
 }
 
 Result<ReadWhole> read_whole(ObjectStore& store, const ObjectInfo& object, const AdoptNotes& notes,

@@ -10,6 +10,7 @@
 #include "publish/testing/packages.hpp"
 #include "publish/verify.hpp"
 #include "registry/empty_extras.hpp"
+#include "store/testing/faulty_store.hpp"
 #include "sys/clock.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,6 +145,20 @@ TEST_F(Upkeep, AForeignRunIsAdoptedWhereItLies) {
   auto again = plan_adoptions(*store_, "50-linux", {testing::fake_describe, k_kept_at, "quarry", 1, {}});
   EXPECT_TRUE((*again)[0].sealed);
   EXPECT_EQ(execute(*store_, (*again)[0], {k_kept_at, {}, {}, 1, {}})->writes, 0u);
+}
+
+TEST_F(Upkeep, AForeignFileThatIsReplacedBeforeTheSealIsNotSealed) {
+  put("50-linux/python/g/a-1.0.tar.gz", "foreign a");
+  auto plans = plan_adoptions(*store_, "50-linux", {testing::fake_describe, k_kept_at, "quarry", 1, {}});
+  ASSERT_TRUE(plans) << render(plans.error());
+  store::testing::FaultyStore racing(*store_);
+  racing.after_call = [&](std::uint64_t) {
+    if (racing.log().back().starts_with("put sets/")) put("50-linux/python/g/a-1.0.tar.gz", "replaced");
+  };
+  auto refused = execute(racing, (*plans)[0], {k_kept_at, {}, {}, 1, {}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P111") << render(refused.error());
+  EXPECT_EQ(registry::resolve_run(*store_, "50-linux").error().code, "R013") << "nothing is sealed";
 }
 
 TEST_F(Upkeep, AnUnsoundForeignPackageIsNotAdopted) {

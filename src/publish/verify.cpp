@@ -2,10 +2,12 @@
 
 #include "base/text.hpp"
 #include "publish/distribute.hpp"
+#include "publish/foreign.hpp"
 #include "publish/read_whole.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
 #include "publish/shown.hpp"
+#include "registry/history.hpp"
 #include "registry/sidecars.hpp"
 #include "run/locator.hpp"
 #include "store/put_once.hpp"
@@ -134,7 +136,22 @@ struct Adopting {
   Objects objects;
   AdoptNotes notes;
   registry::Origin origin;
+  std::map<std::string, std::string> yanked = {}; ///< why, by file name
 };
+
+/// The packages of a directory outside a run that were yanked there: by what was taken over, and by the pages of
+/// another tool, which ours replace.
+Result<std::map<std::string, std::string>> yanked_in(ObjectReader& store, const std::string& directory, Objects all,
+                                                     unsigned transfers) {
+  std::map<std::string, std::string> yanked;
+  TRY(auto history, registry::history_of(store, directory));
+  for (const auto& file : history.files)
+    if (!file.yanked.empty()) yanked.emplace(file.filename, file.yanked);
+  TRY(auto unshown, unshown_packages(store, {directory, std::move(all), {}}, transfers));
+  for (const auto& [name, one] : unshown)
+    if (one.said.yanked) yanked.emplace(name, one.said.yank_reason.empty() ? "yanked" : one.said.yank_reason);
+  return yanked;
+}
 
 Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, const AdoptOptions& options) {
   const auto& objects = adopting.objects;
@@ -154,6 +171,8 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, cons
   std::vector<PlannedFile> files;
   Findings warnings;
   for (auto& one : read) {
+    if (auto why = adopting.yanked.find(one.planned.file.filename); why != adopting.yanked.end())
+      one.planned.file.yanked = why->second;
     files.push_back(std::move(one.planned));
     std::ranges::move(one.warnings, std::back_inserter(warnings));
   }
@@ -163,21 +182,24 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, cons
   return plan;
 }
 
-/// What was read must be what a seal names: another tool may have replaced or removed a file meanwhile.
+} // namespace
+
 Result<void> still_as_read(ObjectReader& store, const Plan& plan) {
-  TRY(auto listed, store.children(plan.directory + "/"));
-  std::map<std::string, const store::ObjectInfo*> now;
-  for (const auto& object : listed.objects) now[object.key] = &object;
+  std::set<std::string> directories;
+  for (const auto& seen : plan.seen) directories.emplace(path::dirname(seen.key));
+  std::map<std::string, store::ObjectInfo> now;
+  for (const auto& directory : directories) {
+    TRY(auto listed, store.children(directory + "/"));
+    for (auto& object : listed.objects) now.emplace(object.key, std::move(object));
+  }
   for (const auto& seen : plan.seen) {
     auto at = now.find(seen.key);
-    if (at == now.end() || at->second->etag != seen.etag || at->second->size != seen.size ||
-        at->second->modified_us != seen.modified_us)
+    if (at == now.end() || at->second.etag != seen.etag || at->second.size != seen.size ||
+        at->second.modified_us != seen.modified_us)
       return changed_since(seen.key);
   }
   return {};
 }
-
-} // namespace
 
 std::optional<Sha256> Hashed::find(const store::ObjectInfo& object) const {
   std::lock_guard lock(mutex_);
@@ -243,7 +265,7 @@ Result<std::vector<Plan>> plan_adoptions(ObjectStore& store, const std::string& 
 
 Result<std::optional<Plan>> plan_sealing(ObjectStore& store, const std::string& directory,
                                          const AdoptOptions& options) {
-  TRY_DO(check_place(store, directory));
+  TRY(auto all, check_place(store, directory));
   TRY(auto sets, registry::sealed_sets_below(store, directory));
   std::set<std::string> sealed;
   for (const auto& set : sets)
@@ -260,7 +282,9 @@ Result<std::optional<Plan>> plan_sealing(ObjectStore& store, const std::string& 
   if (options.on_start) options.on_start(amount.files, amount.bytes);
   registry::Origin origin;
   origin.tool = options.tool;
-  TRY(auto plan, plan_adoption_of(store, {directory, std::move(objects), std::move(notes), origin}, options),
+  TRY(auto yanked, yanked_in(store, directory, std::move(all), options.workers));
+  TRY(auto plan,
+      plan_adoption_of(store, {directory, std::move(objects), std::move(notes), origin, std::move(yanked)}, options),
       "while sealing what is in " + directory);
   return std::optional(std::move(plan));
 }
@@ -284,6 +308,7 @@ Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const sys::
   // Before the seal: what is not sealed does not count, and a run that is killed in between leaves files that the next
   // one still finds unsealed.
   TRY_DO(show_sets(store, plan.directory, {{digest, {}}}, move));
+  TRY_DO(still_as_read(store, plan)); // again: all of this took its time
   TRY_DO(registry::seal(store, digest, now));
   return complete_adoption(store, plan.directory);
 }

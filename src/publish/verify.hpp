@@ -60,12 +60,16 @@ Result<std::vector<Plan>> plan_adoptions(store::ObjectStore& store, const std::s
                                          const AdoptOptions& options);
 
 /// The same for the packages that lie directly in a directory outside a run and that no set there has. nullopt if there
-/// are none. Fails with P052 as check_place() (distribute.hpp) does.
+/// are none. A package that the directory's pages, or what was taken over there, yank stays yanked. Fails with P052 as
+/// check_place() (distribute.hpp) does, and with P121 for a page that cannot be read.
 Result<std::optional<Plan>> plan_sealing(store::ObjectStore& store, const std::string& directory,
                                          const AdoptOptions& options);
+/// Whether the packages that a plan found are as they were before they were read: another tool may have replaced or
+/// removed one meanwhile (precondition_failed P111). Only a plan of an adoption has any. A listing of each directory.
+Result<void> still_as_read(store::ObjectReader& store, const Plan& plan);
 /// Writes the record and the seal of such a plan, then the pages of the directory as a distribution, and removes the
 /// notes. Returns warnings P050 and P113. Fails as distribute() (distribute.hpp) does, and with precondition_failed
-/// P111, before anything is written, if a file was replaced or removed after it was listed for the plan.
+/// P111 as still_as_read() does: that is looked at before anything is written, and again before the seal.
 Result<Findings> seal_in_place(store::ObjectStore& store, const Plan& plan, const sys::Timestamp& now);
 /// What is left to do if plan_sealing() or plan_history() (history.hpp) finds nothing, because a run was killed after
 /// the seal or the record: writes the pages of the directory and removes the notes. Does nothing if the directory is

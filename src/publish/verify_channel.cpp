@@ -131,7 +131,7 @@ std::vector<ClaimedPage> copies_of(const std::vector<ClaimedPage>& pages) {
   return copies;
 }
 
-/// Pages of projects that the view lacks: installers would take what nothing vouches for.
+/// Pages of projects that the view lacks: installers would install files that no sealed set has.
 Result<Findings> check_stale(ObjectReader& store, const std::string& channel, const std::vector<ClaimedPage>& pages) {
   std::set<std::string> current;
   for (const auto& page : pages) current.insert(page.key);

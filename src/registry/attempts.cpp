@@ -67,7 +67,7 @@ Result<std::vector<AttemptRecord>> read_attempts(ObjectReader& store, const std:
   std::vector<std::string> defects(objects.size());
   TRY_DO(parallel_for(objects.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
     auto bytes = store.get(objects[i].second, k_attempt_bytes_max);
-    bool junk = !bytes && bytes.error().kind == ErrorKind::resource_exhausted; // too long for an attempt
+    bool junk = !bytes && bytes.error().is(codes::too_large); // too long for an attempt
     if (!bytes && !junk) return fail(std::move(bytes).error());
     if (bytes && !*bytes) return {}; // it was removed meanwhile
     bool named = bytes && sha256(**bytes) == objects[i].first;

@@ -1,6 +1,7 @@
 #include "registry/attempts.hpp"
 
 #include "registry/testing/samples.hpp"
+#include "store/testing/faulty_store.hpp"
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
@@ -73,6 +74,26 @@ TEST(Attempts, JunkIsToldAndCountsForNothing) {
   EXPECT_THAT(*list_attempts(*store, {set}, skipped), SizeIs(1));
   ASSERT_THAT(skipped, SizeIs(3)); // the two others have no digest for a name
   for (const auto& finding : skipped) EXPECT_EQ(finding.code, "R021");
+}
+
+/// A machine that has no file descriptor left.
+class Exhausted final : public store::testing::FaultyStore {
+public:
+  using FaultyStore::FaultyStore;
+  Result<std::optional<std::string>> do_get(const std::string&, std::uint64_t, std::string*) override {
+    return fail(ErrorKind::resource_exhausted, "D003", "too many open files");
+  }
+};
+
+TEST(Attempts, WhatThisMachineCannotReadIsNotJunk) {
+  auto store = store::make_memory_store();
+  auto set = digest_named<SetDigest>("a");
+  ASSERT_TRUE(put_attempt(*store, attempt_to_test({set})));
+  Exhausted exhausted(*store);
+  Findings skipped;
+  auto listed = list_attempts(exhausted, {set}, skipped);
+  ASSERT_FALSE(listed) << "an attempt that failed would count for nothing";
+  EXPECT_EQ(listed.error().code, "D003");
 }
 
 } // namespace

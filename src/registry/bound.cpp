@@ -25,13 +25,36 @@ Result<PolicyDigest> bound_before(ObjectReader& store, const LedgerRecord& move)
   return bound_after(store, before);
 }
 
+bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last) {
+  return last.channel == channel.name && last.generation == channel.generation && last.to_view == channel.view;
+}
+
+Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel) {
+  auto last = registry::load_ledger(store, channel.ledger);
+  if (!last && is_lost(last.error())) return false;
+  if (!last) return fail(std::move(last).error());
+  if (last->channel != channel.name || is_as_left(channel, *last)) return false;
+  channel.generation = last->generation;
+  channel.view = last->to_view;
+  channel.previous = last->from_view;
+  return true;
+}
+
 Result<Bound> bound_by_moves(ObjectReader& store, const registry::ChannelRecord& channel, const LedgerRecord* known) {
   auto last = known ? Result<LedgerRecord>(*known) : registry::load_ledger(store, channel.ledger);
-  if (!last && is_lost(last.error())) return Bound{channel.guard.policy, {}};
+  if (!last && is_lost(last.error()))
+    return Bound{channel.guard.policy,
+                 fmt::format("the last move of channel {} is lost, so nobody knows what it left ({})", channel.name,
+                             last.error().message)};
   if (!last) return fail(std::move(last).error());
   Bound bound;
   TRY(bound.policy, bound_after(store, *last));
-  if (bound.policy != channel.guard.policy)
+  if (!is_as_left(channel, *last))
+    bound.differs = fmt::format("channel {} is not where its last move left it: {}@{} with view {}, and it shows {}@{} "
+                                "with view {}",
+                                channel.name, last->channel, last->generation, last->to_view.short_hex(), channel.name,
+                                channel.generation, channel.view.short_hex());
+  else if (bound.policy != channel.guard.policy)
     bound.differs = fmt::format("channel {} is bound to {}, and its moves bound {}", channel.name,
                                 channel.guard.policy.empty() ? "no policy" : channel.guard.policy.short_hex(),
                                 bound.policy.empty() ? "none" : bound.policy.short_hex());

@@ -11,17 +11,26 @@ bool binds(const LedgerRecord& move);
 /// The policy that `protect` bound; empty for any other move. Pure.
 PolicyDigest bound_by(const LedgerRecord& move);
 /// The policy that protected the channel after this move, and before it; empty: none did. The entry says it. Older
-/// programs wrote entries that do not: then the moves before are read, back to the one that bound a policy.
+/// programs wrote entries that do not: then the moves before are read, back to the one that bound a policy, and the
+/// call fails as load_ledger() if one of these is lost. bound_before() reads one entry more, the one before this move.
 Result<PolicyDigest> bound_after(ObjectReader& store, const LedgerRecord& move);
 Result<PolicyDigest> bound_before(ObjectReader& store, const LedgerRecord& move);
 /// What protects the channel by its moves.
 struct Bound {
   PolicyDigest policy;
-  std::string differs; ///< how the channel's record differs from what its last move left; empty: it does not
+  /// How the view and generation of the channel's record, its policy, what it blocks or how far back its history is
+  /// kept differ from what its last move left, or that this move is lost (is_lost()). Empty: neither. A move that an
+  /// older program wrote says only the policy.
+  std::string differs;
 };
-/// If the last move is lost, the record counts: a channel must not get stuck. One read, or as bound_after(); none for
-/// the last move if the caller has read it.
+/// If the last move is lost, the record says which policy it is: a channel must not get stuck, and `protect` is the way
+/// back. Reads the last move, unless the caller gives it as `last`, and then what bound_after() reads, with its errors.
 Result<Bound> bound_by_moves(ObjectReader& store, const ChannelRecord& channel, const LedgerRecord* last = nullptr);
+/// Whether the channel shows what this move, its last one, left. Pure.
+bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last);
+/// Puts back view and generation as the last move left them, in memory: for `protect`, which then writes them. False if
+/// they are as it left them, and if it is lost or of another channel. One read.
+Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel);
 /// What makes a record good that is not what the last move left, for hints. Pure.
 std::string bind_again(const std::string& channel);
 /// Fails with corrupt O044 if the record differs: nothing may move then but what binds the policy again. Pure.

@@ -1,5 +1,6 @@
 #include "registry/registry.hpp"
 
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "registry/keys.hpp"
 #include <algorithm>
@@ -53,6 +54,12 @@ Result<void> check_channel_name(const std::string& name) {
 }
 
 namespace {
+Unexpected unreadable(Error error, const std::string& name) {
+  if (!error.is(codes::other_schema)) // the parser's hints are about files that people write
+    error.hint = fmt::format("nothing was changed; restore {} from a copy of the store", channel_key(name));
+  return fail(std::move(error));
+}
+
 /// Reads the channel into `known`, unless that is what the store still holds. Returns false if it does not exist.
 Result<bool> read_into(ObjectReader& store, const std::string& name, Channel& known) {
   TRY_DO(check_channel_name(name));
@@ -62,7 +69,9 @@ Result<bool> read_into(ObjectReader& store, const std::string& name, Channel& kn
   // An ETag never returns, because the generation grows with every move.
   bool same = !etag.empty() && known.etag == etag;
   if (same && known.record.name == name) return true;
-  TRY(auto record, parse_channel({*bytes, channel_key(name)}));
+  auto parsed = parse_channel({*bytes, channel_key(name)});
+  if (!parsed) return unreadable(std::move(parsed).error(), name);
+  auto record = *std::move(parsed);
   if (record.name != name)
     return fail(ErrorKind::corrupt, "R012",
                 fmt::format("{} is the record of channel {}", channel_key(name), record.name));
@@ -87,9 +96,10 @@ Result<void> update_channel(ObjectReader& store, const std::string& name, Channe
   TRY(bool exists, read_into(store, name, known));
   if (exists) return {};
   if (auto lost = refuse_lost(store, name); !lost && lost.error().kind == ErrorKind::corrupt) return lost;
-  TRY(auto names, list_channels(store));
-  auto others = names.empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one"
-                              : "it holds: " + text::join(names, ", ");
+  auto names = list_channels(store); // only for the hint: a web server, for one, cannot be listed
+  auto others = !names           ? "`quarry channel list` with the store itself shows what it holds"
+                : names->empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one"
+                                 : "it holds: " + text::join(*names, ", ");
   return fail(ErrorKind::not_found, "R015", fmt::format("{} has no channel {}", store.describe(), name), others);
 }
 

@@ -97,8 +97,8 @@ Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribut
 Result<std::vector<DistributionView>> distribution_moves(ObjectReader& store, const DistributionRecord& record,
                                                          std::size_t at_most);
 /// Returns these sets with their seals, eight at the same time. A set whose record or seal is missing is left out:
-/// retention or a person took it away, or it is not sealed yet. corrupt R011, R012, R014; R005 for a record without a
-/// directory. Two reads for each, three if the seal is missing.
+/// retention or a person removed its seal, or it is not sealed yet. corrupt R011, R012, R014; R005 for a record without
+/// a directory. Two reads for each, three if the seal is missing.
 Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown);
 /// The sets that a distribution shows, as sealed_of(); for another directory as resolve_run(), so those below it, too.
 /// Lacks the untested history, which pages show. not_found R013 if there are none; R018 if two of them disagree about a

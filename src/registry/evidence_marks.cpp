@@ -1,5 +1,6 @@
 #include "registry/evidence_marks.hpp"
 
+#include "base/codes.hpp"
 #include "base/json.hpp"
 #include "registry/keys.hpp"
 #include "thread/pool.hpp"
@@ -75,7 +76,7 @@ Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets
 
 Result<bool> all_evidence_is_marked(ObjectReader& store) {
   auto bytes = store.get(std::string(k_marked), k_marked_bytes_max);
-  if (!bytes && bytes.error().kind == ErrorKind::resource_exhausted) return false; // junk says nothing
+  if (!bytes && bytes.error().is(codes::too_large)) return false; // junk says nothing
   if (!bytes) return fail(std::move(bytes).error());
   auto object = json::parse({bytes->value_or(""), "whether evidence is marked"});
   return object && object->is_object() && json::string_or(*object, "schema", "") == k_marked_schema;

@@ -24,7 +24,8 @@ struct About {
 };
 Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets);
 
-/// Whether `marked.json` says that all evidence has its marks. It may lack them if an earlier program wrote it since.
+/// Whether `marked.json` says that all evidence has its marks. Evidence that an earlier version of Quarry wrote since
+/// then has none all the same.
 Result<bool> all_evidence_is_marked(ObjectReader& store);
 
 /// What is recorded about sets: results, and attempts to get them.
@@ -35,9 +36,9 @@ struct Recorded {
   std::vector<std::string> keys;       ///< of the evidence that is there, junk included, sorted
   bool all = false;                    ///< whether it is all evidence of the store
 };
-/// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. One request, one
-/// listing for each set, and one read for each record about them; where evidence is not all marked, one listing and
-/// one read for each record of the store.
+/// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. One request and
+/// one listing for each set; then one read for each record about them, or, where evidence is not all marked, one more
+/// listing and a read for each evidence record of the store and for each attempt about these sets.
 Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped);
 /// The second look of a promotion: the keys of the evidence that recorded_about() would read now, and of all waivers
 /// and revocations, sorted, whatever the objects hold. `judged` are the evidence keys of the first look, sorted. The

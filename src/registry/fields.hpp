@@ -119,7 +119,8 @@ struct Place {
   std::string text() const; ///< `"files" number 3 of sets/….json`
 };
 
-/// Reads fields from an object. The first invalid field becomes the error (corrupt R012); later calls have no effect.
+/// Reads fields from an object. The first invalid field becomes the error (corrupt R012); values that are read after it
+/// mean nothing.
 class Reader {
 public:
   Reader(Value object, Place place);

@@ -1,5 +1,7 @@
 #include "registry/registry.hpp"
 
+#include "base/code_rooms.hpp"
+#include "base/codes.hpp"
 #include "registry/evidence_marks.hpp"
 #include "registry/keys.hpp"
 #include "registry/record_text.hpp"
@@ -24,7 +26,8 @@ template <class R> std::string key_of(std::string_view prefix, const DigestOf<R>
 }
 
 /// What load_record() and the parsers say of bytes, never what the store says of itself.
-constexpr std::string_view k_junk[] = {"R007", "R011", "R012", "B002", "B003", "B004"};
+constexpr std::string_view k_junk[] = {codes::too_large, codes::record_altered, codes::record_invalid,
+                                       codes::not_json,  codes::wrong_field,    codes::other_schema};
 
 bool is_hex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
@@ -144,6 +147,16 @@ std::string list_hint(std::string_view prefix) {
 }
 
 } // namespace
+
+bool is_transport_error(const Error& error) {
+  auto room = codes::room_of(error.code);
+  return room == "sys" || room == "net" || room == "s3";
+}
+
+bool is_lost(const Error& error) {
+  if (is_transport_error(error) || error.is(codes::other_schema)) return false;
+  return error.kind == ErrorKind::not_found || error.kind == ErrorKind::corrupt || error.is(codes::too_large);
+}
 
 bool is_junk(const Error& error) { return std::ranges::find(k_junk, error.code) != std::end(k_junk); }
 

@@ -133,7 +133,9 @@ struct LedgerRecord {    ///< ledger/{digest}.json: one move; it counts only if 
   std::string unknown = {};
 };
 
-struct Cell { ///< one point of the support matrix; in a waiver an empty field means "any", `backend` included
+/// One point of the support matrix. In a waiver an empty field means "any", `backend` included. Readers accept empty
+/// fields in evidence, too.
+struct Cell {
   Platform platform;
   std::string family, python, framework; ///< of evidence: without `framework` the SDK itself was tested
   std::string backend = {};              ///< "cpu": no GPU is involved; empty, but in a waiver: the GPU of the family
@@ -183,8 +185,9 @@ std::string to_json(const WaiverRecord&);
 std::string to_json(const PolicyRecord&);
 std::string to_json(const VerdictRecord&);
 // Parses and checks a record: file names, projects, keys and directories must be valid, a shard's files its project's;
-// not checked are names of channels and blocked files. The files of sets and shards and the blocked files must be in
-// order, each once; the subjects of evidence need not be. B002 to B004 or corrupt (R012); seals and channels also R011.
+// not checked are names of channels, blocked files and the key of the log of evidence. The files of sets and shards and
+// the blocked files must be in order, each once; the subjects of evidence need not be. B002 to B004 or corrupt (R012);
+// seals and channels also R011.
 Result<SetRecord> parse_set(NamedText named);
 Result<SealRecord> parse_seal(NamedText named);
 Result<ViewRecord> parse_view(NamedText named);

@@ -12,6 +12,7 @@
 //   R020 invalid or ambiguous digest
 //   R022 a channel or distribution blocks it      R023 the `rocm` of another family has that name
 //   R024 several releases have that name          R025 not a name for a release
+//   R026 the record of a channel is gone, and its pages are there
 //   R031 the store ignores conditional writes
 // R021, a warning: an object among evidence, attempts, waivers or releases is not a valid record (releases.hpp: error).
 #include "base/finding.hpp"
@@ -65,10 +66,12 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 // load_… reads a record and checks its hash. It costs one read, and fails with R010 (also for an empty digest), R011,
 // R012, R007 and B002 to B004.
 
-/// Whether load_… failed because the record is gone or altered, not because the store cannot be asked now. Pure.
-inline bool is_lost(const Error& error) {
-  return error.kind == ErrorKind::not_found || error.kind == ErrorKind::corrupt;
-}
+/// Whether the error is one of this machine, the network or the bucket (D, H, K), such as the page of a proxy in place
+/// of an object: it says nothing of what is stored. Pure.
+bool is_transport_error(const Error& error);
+/// Whether load_… failed because the record is gone or altered, not because it cannot be read now: false for a
+/// transport error, and for a record of another version (B004). Pure.
+bool is_lost(const Error& error);
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectReader& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
@@ -160,7 +163,8 @@ struct Resolved {
 /// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run, without the slash of run::Layout::prefix(): "42-linux". Costs and errors of
-/// sealed_sets_below(); also not_found (R013) if no set below it is sealed, R018, and R005 for an invalid prefix. A
+/// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed, which
+/// costs a second listing and a read for each set that retention took there, until one explains why. A
 /// part of a set that is there, too, is left out: a yank or a promotion of what is ready made it, not the run.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 struct RunGroup {
@@ -215,8 +219,9 @@ struct Channel {
 };
 /// Reads a channel and the ETag for swap_channel(); nullopt if it does not exist. R011, R012, R016. One request.
 Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name);
-/// The same, but fails with not_found (R015) if the channel does not exist; that costs a listing, because the hint
-/// names those that do.
+/// The same, but fails if there is no record: with corrupt (R026) if the channel has pages, so the record is lost, else
+/// with not_found (R015). That costs one or two heads, and for R015 a listing, because the hint names the channels that
+/// exist; where the store cannot be listed, the hint does not.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
 /// Reads a channel into `known`. If its ETag is still that of `known`, its bytes, which may block thousands of files,
 /// are not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.

@@ -1,5 +1,6 @@
 #include "registry/registry.hpp"
 
+#include "registry/bound.hpp"
 #include "registry/distributions.hpp"
 #include "registry/empty_extras.hpp"
 #include "registry/evidence_marks.hpp"
@@ -430,6 +431,27 @@ TEST_F(Registry, APageOfAProxyIsNotJunkAmongEvidence) {
   EXPECT_EQ(mark_all_evidence(proxied).error().code, "K020");
   for (const std::string code : {"R007", "R011", "R012", "B002", "B003", "B004"})
     EXPECT_TRUE(is_junk(Error::of(ErrorKind::corrupt, code, ""))) << code;
+}
+
+TEST_F(Registry, APageOfAProxyIsNotALostMove) {
+  ChannelRecord record;
+  record.name = "stable";
+  record.ledger = testing::digest_named<LedgerDigest>("a");
+  ASSERT_TRUE(bound_by_moves(*store_, record)) << "a lost move: the record counts";
+  Proxied proxied(*store_, ledger_key(record.ledger));
+  auto bound = bound_by_moves(proxied, record);
+  ASSERT_FALSE(bound) << "it would be judged by a record that anybody may have written";
+  EXPECT_EQ(bound.error().code, "K020");
+}
+
+TEST(IsLost, SaysNothingOfWhatCannotBeReadNow) {
+  using enum ErrorKind;
+  for (const auto& [kind, code] : {std::pair(not_found, "R010"), std::pair(corrupt, "R011"), std::pair(corrupt, "B002"),
+                                   std::pair(resource_exhausted, "R007")})
+    EXPECT_TRUE(is_lost(Error::of(kind, code, ""))) << code;
+  for (const auto& [kind, code] : {std::pair(corrupt, "K020"), std::pair(not_found, "K002"), std::pair(corrupt, "B004"),
+                                   std::pair(resource_exhausted, "D003"), std::pair(unavailable, "H005")})
+    EXPECT_FALSE(is_lost(Error::of(kind, code, ""))) << code;
 }
 
 TEST_F(Registry, ASealThatRetentionRemovesMeanwhileIsLeftOut) {

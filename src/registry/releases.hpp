@@ -39,7 +39,8 @@ Result<void> check_release_name(const std::string& name);
 /// The release that people mean by its digest, the first 8 or more digits of it, or its name. Digits come first. Fails
 /// with not_found R010, and with invalid_argument R020 for digits or R024 for a name that several releases have: it
 /// lists their digests; with corrupt R021 for a name if a record that may have it cannot be read. A full digest is
-/// returned as it is: whether it exists is not checked. Digits cost a listing, a name costs as list_releases().
+/// returned as it is: whether it exists is not checked. Digits cost a listing; a name, and digits with which no digest
+/// begins, cost what list_releases() does.
 Result<ReleaseDigest> find_release(ObjectReader& store, const std::string& word);
 /// The sealed sets of a release, as find_release() finds it. `files` is the union of their files, or empty if two sets
 /// have one file name with different content, as the `rocm` of two families have. Fails with R010 to R014, R020, R021,

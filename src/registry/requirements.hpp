@@ -23,8 +23,8 @@ std::optional<SdistRequirements> requirements_of_sdist(const dist::Metadata& met
 /// Replaces those of the record of a source distribution. Text that is not UTF-8 changes nothing.
 void record_requirements(FileRecord& file, const SdistRequirements& requirements);
 
-/// Those of the record; nullopt for a wheel, and for a record that was written before they were recorded. A value that
-/// is not a list of text counts as not recorded.
+/// Those of the record; nullopt if it has none, as the record of a wheel, or one that was written before they were
+/// recorded. A value that is not a list of text counts as not recorded.
 std::optional<SdistRequirements> recorded_requirements(const FileRecord& file);
 
 } // namespace quarry::registry

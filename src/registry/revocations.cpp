@@ -56,7 +56,7 @@ Result<std::map<WaiverDigest, RevocationRecord>> load_revocations(ObjectReader& 
   std::vector<RevocationRecord> records(revoked.size());
   TRY_DO(parallel_for(revoked.size(), k_requests, [&](std::size_t i) -> Result<void> {
     auto bytes = store.get(revocation_key(revoked[i]), k_revocation_bytes_max);
-    bool junk = !bytes && bytes.error().kind == ErrorKind::resource_exhausted; // too long for a revocation
+    bool junk = !bytes && bytes.error().is(codes::too_large); // too long for a revocation
     if (!bytes && !junk) return fail(std::move(bytes).error());
     auto text = bytes ? bytes->value_or("") : std::string();
     auto document = FlatJson::parse({text, "a revocation"});

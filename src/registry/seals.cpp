@@ -44,8 +44,8 @@ Unexpected not_sealed(ObjectReader& store, const SetRecord& set, const SetDigest
   const auto& record = (**retired).record;
   if (record.state == Retirement::tombstoned)
     return fail(ErrorKind::not_found, "R013",
-                fmt::format("retention took set:{} away on {}; its files are there until {} at least",
-                            digest.short_hex(), record.since, record.until),
+                fmt::format("retention retired set:{} on {}; its files are there until {} at least", digest.short_hex(),
+                            record.since, record.until),
                 fmt::format("`quarry retain undo set:{}` brings it back", digest.short_hex()));
   if (record.state == Retirement::kept)
     return fail(ErrorKind::not_found, "R013",
@@ -219,7 +219,7 @@ void leave_out_parts(std::vector<SealedSet>& sets) {
   std::erase_if(sets, [&](const SealedSet& sealed) { return all.contains(sealed.set.subset_of); });
 }
 
-/// Why nothing is sealed there: retention took the sets away, or nobody has finished publishing.
+/// Why nothing is sealed there: retention retired the sets, or nobody has finished publishing.
 Unexpected nothing_sealed(ObjectReader& store, const RunGroup& place) {
   auto keys = store.keys(place.prefix + "/");
   for (const auto& key : keys ? *keys : std::vector<std::string>()) {

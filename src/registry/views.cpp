@@ -2,6 +2,7 @@
 
 #include "base/codes.hpp"
 #include "base/text.hpp"
+#include "dist/family.hpp"
 #include "registry/empty_extras.hpp"
 #include "registry/keys.hpp"
 #include "registry/union.hpp"
@@ -33,7 +34,8 @@ std::optional<Error> another_family(const std::vector<FileRecord>& shown, const 
   for (const auto& sealed : sets)
     for (const auto& file : sealed.set.files)
       for (const auto& other : shown) {
-        bool differs = file.project == "rocm" && other.filename == file.filename && other.sha256 != file.sha256;
+        bool differs =
+            file.project == dist::k_sdk_project && other.filename == file.filename && other.sha256 != file.sha256;
         auto theirs = group_in(other.key), ours = group_in(file.key);
         if (!differs || theirs.empty() || ours.empty() || theirs == ours) continue;
         return Error::of(ErrorKind::already_exists, "R023",

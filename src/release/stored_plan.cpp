@@ -1,5 +1,6 @@
 #include "release/stored_plan.hpp"
 
+#include "base/codes.hpp"
 #include "base/json.hpp"
 #include "content/rope.hpp"
 #include "digest/sha256.hpp"
@@ -117,9 +118,8 @@ Result<std::vector<FoundPlan>> list_plans(ObjectReader& store) {
     if (!digest) return {};
     auto plan = load_plan(store, *digest);
     if (plan) found[i] = std::move(*plan);
-    bool junk = plan || plan.error().kind == ErrorKind::corrupt || plan.error().kind == ErrorKind::not_found ||
-                plan.error().kind == ErrorKind::resource_exhausted;
-    if (!junk) return fail(std::move(plan).error());
+    if (!plan && !registry::is_lost(plan.error()) && !plan.error().is(codes::other_schema))
+      return fail(std::move(plan).error());
     return {};
   }));
   std::vector<FoundPlan> plans;

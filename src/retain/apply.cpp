@@ -85,7 +85,7 @@ private:
   std::set<SetDigest> locked_;
 };
 
-/// Takes files away, looking again at what names them.
+/// Removes files, looking again at what names them.
 class Purge {
 public:
   Purge(ObjectStore& store, const Inventory& inventory, const Change& change, Namers& namers)
@@ -256,7 +256,7 @@ Result<Undone> undo(ObjectStore& store, const Inventory& inventory, const Undo& 
   }
   if (back.restore.empty() && (undone.earlier.empty() || !undone.gone.empty()))
     return fail(ErrorKind::not_found, "O202",
-                undone.gone.empty() ? "retention took away nothing of that"
+                undone.gone.empty() ? "retention retired nothing of that"
                                     : "it is too late: the files are removed, or are being removed",
                 "`quarry retain plan` lists what was tombstoned and is not purged yet");
   undone.restored = back.restore;

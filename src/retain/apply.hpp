@@ -44,7 +44,7 @@ struct Undone {
   std::vector<registry::SetDigest> gone;    ///< too late: their files are being removed, or are gone
 };
 /// Puts the seals back, then writes the pages of the directories, also of the sets that an earlier run put back. The
-/// age of a set counts from when its seal came back. Fails with not_found O202 if retention took away nothing of that,
+/// age of a set counts from when its seal came back. Fails with not_found O202 if retention retired nothing of that,
 /// or if nothing is left to put back and some of it is gone; and with R003.
 Result<Undone> undo(store::ObjectStore& store, const Inventory& inventory, const Undo& what, const Author& author);
 

@@ -18,7 +18,8 @@ using Sets = std::vector<SetDigest>;
 /// What people see together with a set.
 class OtherSets final : public closure::Surroundings {
 public:
-  /// `owned`: projects that are made here, whether or not they are still there. All outlive it.
+  /// `owned`: projects that are made here, whether or not they are still there. The arguments must
+  /// outlive this object.
   OtherSets(const Sets& sets, const Packages& packages, const std::set<std::string>& owned) : owned_(owned) {
     for (const auto& set : sets)
       if (auto found = packages.find(set); found != packages.end())
@@ -101,7 +102,7 @@ private:
     return found;
   }
 
-  /// The first gap that is there without what leaves, and not with it.
+  /// The first requirement that is met now and would not be met after the removal.
   Result<std::optional<std::string>> new_gap(const SetDigest& set, const Sets& others) const {
     auto all = beside(set, staying_);
     auto leaving = beside(set, leaving_);
@@ -115,7 +116,8 @@ private:
     return std::optional<std::string>();
   }
 
-  /// Until nothing of the set is lost: the newest that helps alone, else every one that has the project.
+  /// Repeats until the set loses nothing: spares the newest set that alone fills the gap, else all that have the
+  /// project.
   Result<void> spare_for(const SetDigest& set) {
     while (true) {
       TRY(auto lacks, new_gap(set, beside(set, staying_)));

@@ -10,7 +10,7 @@
 
 namespace quarry::retain {
 
-/// A set that is sealed, or that retention took away.
+/// A set that is sealed, or that retention retired.
 struct Entry {
   registry::SetDigest digest;
   registry::SetRecord set;

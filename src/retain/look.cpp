@@ -27,11 +27,12 @@ std::optional<SetDigest> digest_in_key(std::string_view key, std::string_view pr
 }
 
 bool is_damage(const Error& error) {
+  if (registry::is_transport_error(error)) return false;
   return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::unsupported ||
          error.kind == ErrorKind::resource_exhausted || error.kind == ErrorKind::invalid_argument;
 }
 
-/// nullopt: the set is not sealed and was never taken away, so a publish is at work, or garbage collection will be.
+/// nullopt: the set is not sealed and was never retired, so a publish is at work, or garbage collection will be.
 Result<std::optional<Entry>> read_entry(ObjectReader& store, const SetDigest& digest, std::int64_t written_us) {
   Entry entry;
   entry.digest = digest;

@@ -8,7 +8,7 @@
 
 namespace quarry::retain {
 
-/// Every set that is sealed or was taken away, and what names sets: a channel or an earlier view of it, a lock whose
+/// Every set that is sealed or retired, and what names sets: a channel or an earlier view of it, a lock whose
 /// time has not come, a set that was made of another. Fails with R010, R011, R017 if what a channel names is not known,
 /// and as registry::list_locks() does; a set whose record or seal cannot be read is left alone and noted (R021). Costs
 /// a listing and two reads for each set, and what publish::Reachable does; eight at the same time.

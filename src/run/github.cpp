@@ -93,7 +93,7 @@ Result<EventFacts> parse_event(NamedText named) {
   if (!event.contains("pull_request") || !event["pull_request"].is_object()) return facts;
   const auto& request = event["pull_request"];
   if (!request.contains("labels")) return facts;
-  if (!request["labels"].is_array()) return unlike(what, "has pull_request.labels that are no list");
+  if (!request["labels"].is_array()) return unlike(what, "has pull_request.labels that are not a list");
   for (const auto& label : request["labels"]) {
     TRY(auto name, json::string_at({label, what}, "name"));
     facts.labels.push_back(text::lower(name));

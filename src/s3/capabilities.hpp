@@ -16,7 +16,8 @@ struct Capabilities {
   bool quoted_if_match = true;     ///< true: If-Match has the ETag in quotes, as RFC 9110 says; false: without
   bool complete_conditions = true; ///< CompleteMultipartUpload honours If-None-Match; If-Match is assumed with it
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
-  bool slash_keys = true;          ///< keeps `a/` and `a/b` as two objects, and has no `a` then
+  /// Keeps `a/` and `a/b` as two objects, and has no `a` then. False, too, if the credentials may not read.
+  bool slash_keys = true;
   bool conditional_writes() const { return if_absent && if_match; }
   bool operator==(const Capabilities&) const = default;
 };
@@ -42,12 +43,12 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Else it reads the stored record with
-/// one request. Without a valid one it probes and stores what it found, but stores nothing if reading the record was
-/// denied. Later calls are free and give the same answer. If storing fails, get() succeeds and the next job probes
-/// again. After a failure the next call tries again. If these credentials may not write the probe's objects (K003), an
-/// expired record is used. Without one get() fails with K003, whose hint names the command that makes the record.
-/// `bucket` and `clock` must outlive the cache. `prefix` is empty or ends with '/'. Thread-safe: one caller probes, the
-/// others wait.
+/// one request. Without a valid one it probes and stores what it found. If reading the record is denied, as where a
+/// server hides absent objects, it stores nothing, and each job probes again. Later calls are free and give the same
+/// answer. If storing fails, get() succeeds and the next job probes again. After a failure the next call tries again.
+/// If these credentials may not write the probe's objects (K003), an expired record is used; if there is none, get()
+/// fails with K003, whose hint names the command that makes the record. `bucket` and `clock` must outlive the cache.
+/// `prefix` is empty or ends with '/'. Thread-safe: one caller probes, the others wait.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

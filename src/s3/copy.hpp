@@ -20,8 +20,9 @@ bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 
 /// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: many servers ignore a
 /// condition on the target of CopyObject. Never copies without the condition that was asked for: K008 if can_copy() is
-/// false, and nothing was written. Returns and fails as put_object() does, without PutDone::sha256 and K013; also K022
-/// if the source has another ETag, and status 404 if it does not exist. A copy in parts that failed tries to end its
+/// false, and nothing was written. Returns and fails as put_object() does, except that PutDone::sha256 stays empty and
+/// K013 cannot occur. Also fails with K022 if the source has another ETag, and with status 404 if it does not exist, or
+/// if somebody ended the upload (NoSuchUpload). A copy in parts that failed tries to end its
 /// upload. One that was killed or interrupted, or has an unknown outcome, leaves it until
 /// ObjectWriter::remove_leftovers(). Costs one request, or in parts one per 512 MiB and two more; with a condition also
 /// what tools.capabilities costs. Copies `limits.uploaders` parts at a time, each in a thread.

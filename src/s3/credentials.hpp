@@ -12,7 +12,7 @@
 // profile but `default` that gives no credentials.
 //
 // Fails with K011 if no source applies; if the first one that applies does not work, with K012 or the error of its
-// request or file; with K015 if a key has a control character.
+// request or file; with K015 if a key that is found has a control character.
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
 // (location.hpp). Requests for a role, with an identity token or signed with keys, go to Amazon's STS of the region, or
@@ -62,8 +62,9 @@ class CredentialCache {
 public:
   virtual ~CredentialCache() = default;
   /// Returns the credentials. In the last five minutes before they expire, a call looks for new ones, at most once a
-  /// minute; while none are found, the old ones serve until they expire. Without valid ones each call searches, and
-  /// fails as find_credentials() does. Otherwise free.
+  /// minute; while none are found, the old ones serve until they expire. Without valid ones each call searches, one
+  /// caller after the other, which may take seconds (the metadata service 1 s for each request, STS three times 15 s),
+  /// and fails as find_credentials() does. Otherwise free.
   virtual Result<Credentials> get() = 0;
   /// Tells that the server rejected `used` as expired: the next get() searches again, unless `used` has been replaced
   /// already.

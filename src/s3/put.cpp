@@ -176,11 +176,15 @@ PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marke
                    const Sha256& digest) {
   bool absent = refusal.status == 404 && refusal.code != "NoSuchBucket";
   if (request.condition == Condition::match && absent && refusal.code != "NoSuchUpload") refusal.status = 412;
-  bool conditional = request.condition != Condition::none;
-  if (conditional && refusal.status == 409) refusal.status = 412; // conflicting writes of others, after all retries
-  if (!refusal.ambiguous) return tl::unexpected(std::move(refusal));
+  // Writes of others conflicted with every attempt. Whoever changes an object looks at it again, then; whoever makes
+  // one takes 412 for "it is there", which these others may have failed to do.
+  bool conflict = request.condition != Condition::none && refusal.status == 409;
+  bool makes = request.condition == Condition::absent;
+  if (conflict && !makes) refusal.status = 412;
+  if (!refusal.ambiguous && !(conflict && makes)) return tl::unexpected(std::move(refusal));
   auto head =
       tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
+  if (conflict && head) refusal.status = 412;
   if (!refusal.unanswered && refusal.status >= 500 && is_as_expected(request, head)) refusal.ambiguous = false;
   if (!head || !refusal.ambiguous) return tl::unexpected(std::move(refusal));
   auto now = net::header(head->response.headers, k_lineage);

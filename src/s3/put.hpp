@@ -47,7 +47,8 @@ struct PutDone {
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal. If it is `ambiguous`, whatever its status, the outcome is unknown: a reply was lost,
 /// or the server failed, and the stored object does not show whether the write happened. Otherwise status 412 means
-/// that the condition does not hold.
+/// that the condition does not hold, or, for match, that writes of others conflicted with every attempt; for absent
+/// such a conflict without an object stays status 409.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
@@ -78,12 +79,12 @@ struct PutTools {
 ///
 /// An upload in parts that failed leaves its parts on the server if there is a journal (known sha256, journal.hpp) and
 /// the next run may succeed: after an interrupt, a failure of the network, an overload, a full store, a time-out,
-/// missing or refused credentials, denied access (K003), or a completion that was refused, but not for its condition
-/// (412) or its parts (400, unless the server lost one: InvalidPart). Otherwise it tries to end the upload; after an
-/// interruption that fails. The parts also stay if the upload could not be ended, if the process was killed, or if the
-/// outcome of the completion is unknown, even after a 412. They stay until the next run resumes the upload or, with
-/// other content or headers, ends it (both with a journal), or until ObjectWriter::remove_leftovers(). If the server
-/// does not list them, such as without s3:ListMultipartUploadParts, the next run begins a new upload.
+/// missing or refused credentials, denied access (K003), a part that the server lost (InvalidPart), or a completion
+/// that was refused with another status than 412 (its condition) and 400 (its parts). Otherwise it tries to end the
+/// upload; after an interruption that fails. The parts also stay if the upload could not be ended, if the process was
+/// killed, or if the outcome of the completion is unknown, even after a 412. They stay until the next run resumes the
+/// upload or, with other content or headers, ends it (both with a journal), or until ObjectWriter::remove_leftovers().
+/// If the server does not list them, such as without s3:ListMultipartUploadParts, the next run begins a new upload.
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -114,12 +115,12 @@ struct WriteTraces {
 /// Decides it from the marks. Pure.
 Fate fate_of(const WriteTraces& traces);
 
-/// Turns the failure of a write into its outcome. With a condition, a conflict (409) becomes status 412; for match also
-/// an object that does not exist. After an ambiguous failure it sends a HEAD. The write did not happen if the server
-/// answered each attempt, the last one with 5xx, and the object is as an if-absent or if-match expects it. Else it
-/// succeeds if the object has our mark. A 412 counts as not written if fate_of() says so, and for if-absent if there is
-/// an object. A write that another writer has replaced or removed before the HEAD may count as not written. Otherwise,
-/// also if the HEAD fails, the outcome is unknown.
+/// Turns the failure of a write into its outcome. For match a conflict (409) and an object that does not exist
+/// become status 412; for absent a conflict does if a HEAD finds an object. After an ambiguous failure it sends a HEAD.
+/// The write did not happen if the server answered each attempt, the last one with 5xx, and the object is as an
+/// if-absent or if-match expects it. Else it succeeds if the object has our mark. A 412 counts as not written if
+/// fate_of() says so, and for if-absent if there is an object. A write that another writer has replaced or removed
+/// before the HEAD may count as not written. Otherwise, also if the HEAD fails, the outcome is unknown.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest);
 /// Stores the content as a multipart upload, as put_object() says.

@@ -152,7 +152,7 @@ Result<void> write_trees(BuildPlan& plan, const BuildRequest& request, const Bui
   return {};
 }
 
-/// The directory holds what was planned: nobody took a package away while others were made.
+/// The directory holds what was planned: nobody removed a package while others were made.
 Result<void> check_complete(const BuildReport& report) {
   for (const auto& package : report.packages) {
     auto file = sys::File::open_read(package.path);

@@ -1,7 +1,7 @@
 #pragma once
 // Private to the room.
 // Packages of device code lay their files into the tree of another package. No file may belong to two packages: an
-// installer that removes one would take the file away from the other.
+// installer that removes one would remove the file of the other, too.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "content/rope.hpp"

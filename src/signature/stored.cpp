@@ -32,10 +32,10 @@ Result<std::string> sign(ObjectStore& store, const Subject& subject, const Ed255
 }
 
 namespace {
-/// nullopt: there is none, or something that is too long for an envelope.
+/// nullopt: no object has this key, or it is too long to be an envelope.
 Result<std::optional<std::string>> envelope_at(ObjectReader& store, const std::string& key) {
   auto bytes = store.get(key, k_envelope_bytes_max);
-  if (!bytes && bytes.error().kind == ErrorKind::resource_exhausted) return std::optional<std::string>();
+  if (!bytes && bytes.error().is(codes::too_large)) return std::optional<std::string>();
   return bytes;
 }
 } // namespace

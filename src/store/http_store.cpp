@@ -71,6 +71,9 @@ public:
   }
   Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
                                             std::string* etag) override;
+  Result<std::optional<std::string>> do_root_page(std::uint64_t max_bytes) override {
+    return do_get({}, max_bytes, nullptr);
+  }
   Result<content::Rope> do_open(const std::string& key) override;
 
   Result<ObjectInfo> do_put(const std::string&, const content::Rope&, const PutOptions&) override {

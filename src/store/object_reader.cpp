@@ -25,6 +25,15 @@ Result<std::optional<std::string>> ObjectReader::get(const std::string& key, std
   return bytes;
 }
 
+Result<std::optional<std::string>> ObjectReader::root_page(std::uint64_t max_bytes) {
+  ++tally_->gets;
+  TRY(auto bytes, do_root_page(max_bytes));
+  if (bytes) tally_->bytes_read += bytes->size();
+  return bytes;
+}
+
+Result<std::optional<std::string>> ObjectReader::do_root_page(std::uint64_t) { return std::nullopt; }
+
 Result<content::Rope> ObjectReader::open(const std::string& key) {
   TRY_DO(check_key(key, SlashKeys::allowed));
   ++tally_->gets;

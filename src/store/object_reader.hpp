@@ -22,8 +22,8 @@ enum class SlashKeys : std::uint8_t { refused, allowed };
 
 /// Checks a key; fails with invalid_argument (R005). A valid key has components separated by '/', none of them empty,
 /// "." or ".."; no control characters; at most 1024 bytes and 255 per component (Linux). S3 has the same limit of 1024
-/// for the store's prefix and the key together, which only the server checks. Its first component is not ".quarry":
-/// backends keep their own objects there. With SlashKeys::allowed it may end in one slash. Pure.
+/// for the store's prefix and the key together, which only the server checks (K005). Its first component is not
+/// ".quarry": backends keep their own objects there. With SlashKeys::allowed it may end in one slash. Pure.
 Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::refused);
 
 struct ObjectInfo {
@@ -51,9 +51,10 @@ struct Children {
 };
 
 /// Counts of calls since the store was opened, for `writes` in JSON and for tests: puts and copies that succeeded, and
-/// all other calls with a valid key. open() counts as a get, and children() as a list. A copy also counts as a put, and
-/// as a get where the bytes pass through open(). Retries and looks of the store itself are not counted. In the file and
-/// memory stores open() counts the whole object as read, s3 and http count what the rope fetches.
+/// all other calls with a valid key. open() counts as a get (as two of an http object that nothing pins), and
+/// children() as a list. A copy also counts as a put, and outside s3 as a get where the bytes pass through open().
+/// Retries and looks of the store itself are not counted. In the file and memory stores open() counts the whole object
+/// as read, s3 and http count what the rope fetches.
 struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
   std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
@@ -77,26 +78,31 @@ public:
 
   /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 a bucket that does not
   /// exist looks the same, also to open(); get() and list() then fail with K002. If a server hides absent objects,
-  /// head(), get() and open() of one fail: access is denied (store/denied.hpp). Costs one HEAD request and no bytes;
+  /// head(), get() and open() of one fail: access is denied (store/denied.hpp). Fails with K020 if an S3 server does
+  /// not say the size. Costs one HEAD request and no bytes; in s3 a HEAD that is refused costs a GET of one byte more;
   /// in the file store one stat, whatever the size of the file: it is not read, so its ETag and digest stay unknown.
   Result<std::optional<ObjectInfo>> head(const std::string& key);
   /// Returns the bytes of an object, and its ETag in `etag` on success; nullopt if it does not exist. Fails with
   /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a
   /// `.json` object begins with '<': a proxy answered. A GET that ends early is repeated in s3; in http it fails with
-  /// H005, and the caller may repeat it. Costs one GET request and all bytes, which are then in memory; a larger object
-  /// costs the first piece of its bytes. In the file store one stat and reading the file, which is also hashed if
-  /// `etag` is given.
+  /// H005, or with H004 if no byte came for a minute, and the caller may repeat it. Costs one GET request and all
+  /// bytes, which are then in memory; a larger object costs the first piece of its bytes. In the file store one stat
+  /// and reading the file, which is also hashed if `etag` is given.
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr);
+  /// Returns the page that a web server shows at the store's root, such as its listing of a directory; nullopt if it
+  /// has none, and in every other backend. (Below the root such a page has a key that ends with a slash.) Fails and
+  /// costs as get() does.
+  Result<std::optional<std::string>> root_page(std::uint64_t max_bytes);
   /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs; reading then costs one
   /// request per range in s3 and http. A range has 64 KiB to 2 MiB: as much as the read asks for, more while reads are
   /// in order. Whole ranges of 2 MiB are then fetched ahead, each by a thread: up to 8 for all ropes of the store
   /// together, but at least 2 for each. A rope keeps the range that was read last and those ahead in memory, up to 16
   /// MiB, until it is destroyed or read elsewhere. Threads that read one rope wait for each other there. Bytes
-  /// of two versions are never mixed: if the object is replaced or removed meanwhile, reading fails with corrupt (K022;
-  /// D008, or not_found D001, in the file store) or gives the old version, which the memory store keeps and the file
-  /// store may have open. A read that failed for another reason may be repeated. Exceptions: open_file_store(), web
-  /// servers without strong ETags (Last-Modified decides, to 1 s).
+  /// of two versions are never mixed: if the object is replaced or removed meanwhile, reading fails with corrupt (K022,
+  /// or K003 if it was removed and the server hides that; D008, or not_found D001, in the file store) or gives the old
+  /// version, which the memory store keeps and the file store may have open. A read that failed for another reason may
+  /// be repeated. Exceptions: open_file_store(), web servers without strong ETags (Last-Modified decides, to 1 s).
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Omits a backend's
   /// own objects, keys that check_key() refuses with SlashKeys::allowed, directory markers (slash_keys()), and in the
@@ -120,6 +126,7 @@ private:
   virtual Result<std::optional<ObjectInfo>> do_head(const std::string& key) = 0;
   virtual Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
                                                     std::string* etag) = 0;
+  virtual Result<std::optional<std::string>> do_root_page(std::uint64_t max_bytes); ///< nullopt
   virtual Result<content::Rope> do_open(const std::string& key) = 0;
   virtual Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) = 0;
   virtual Result<std::vector<std::string>> do_keys(const std::string& prefix); ///< by do_list()

@@ -22,7 +22,8 @@ struct S3ListRequest {
 std::string own_key(const s3::BucketKey& full, const S3ListRequest& request);
 
 /// Objects and directories, in the server's order. Omits directory markers and what check_key(…, allowed) refuses.
-/// corrupt K020 if the list repeats itself; the errors of `bucket`. One request per 1000 entries.
+/// corrupt K020 if the list repeats itself or has more than 100,000 pages; the errors of `bucket`. One request per 1000
+/// entries.
 Result<Children> list_bucket(s3::Bucket& bucket, const S3ListRequest& request);
 
 /// Multipart uploads below `root` that were not completed. Errors and cost as above.

@@ -16,8 +16,9 @@ struct PinnedObject {
   ObjectInfo info; ///< its ETag and size identify the version
 };
 
-/// Fills `into` with the bytes from `offset` on. Fails with corrupt (K022) if the object was replaced or removed, with
-/// K021 if the server answers with another range, and with the errors of `bucket`. One request, if-match. Thread-safe.
+/// Fills `into` with the bytes from `offset` on. Fails with corrupt (K022) if the object was replaced or removed (K003
+/// if it was removed and the server hides that), with K021 if the server answers with another range, and with the
+/// errors of `bucket`. One request, if-match. Thread-safe.
 Result<void> fetch_range(s3::Bucket& bucket, AtomicCounters& counters, const PinnedObject& pinned, std::uint64_t offset,
                          std::span<std::byte> into);
 

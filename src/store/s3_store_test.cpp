@@ -258,8 +258,8 @@ TEST_F(S3Store, ARefusalIsOnlyARivalsWhenAConditionWasSent) {
   struct Case {
     std::string status, plain, conditional;
   };
-  for (const auto& c :
-       std::vector<Case>{{"409:OperationAborted", "K006", "R002"}, {"412:PreconditionFailed", "K005", "R002"}}) {
+  for (const auto& c : std::vector<Case>{{"409:OperationAborted", "K006", "K006"}, // nobody has made the object
+                                         {"412:PreconditionFailed", "K005", "R002"}}) {
     for (bool conditional : {false, true}) {
       arm(R"({"action":"status:)" + c.status + R"(","method":"PUT","times":100})");
       auto refused = put("k", "bytes", conditional ? Precondition::if_absent() : Precondition{});
@@ -268,6 +268,10 @@ TEST_F(S3Store, ARefusalIsOnlyARivalsWhenAConditionWasSent) {
       server_.control("DELETE");
     }
   }
+  ASSERT_TRUE(put("k", "of a rival", Precondition{}));
+  arm(R"({"action":"status:409:OperationAborted","method":"PUT","times":100})");
+  EXPECT_EQ(put("k", "bytes", Precondition::if_absent()).error().code, "R002") << "the rival has made it";
+  server_.control("DELETE");
 }
 
 // The role of a test job may not write to .quarry/; what it has tested must be recorded all the same.

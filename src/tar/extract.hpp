@@ -18,7 +18,7 @@ public:
   Result<void> end() override;
   Result<void> make_links();
 
-  std::uint64_t files() const { return files_; } ///< entries that are no directories
+  std::uint64_t files() const { return files_; } ///< entries other than directories
   std::uint64_t bytes() const { return bytes_; } ///< as lstat counts them: a hard link counts again
 
 private:

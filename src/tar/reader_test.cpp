@@ -70,7 +70,7 @@ std::vector<Case> hostile() {
       {"component too long", pax("path", std::string(256, 'a')) + file("x") + end(), "T010"},
       {"path of 5,000 bytes", pax("path", repeated(std::string(200, 'a') + "/", 25) + "f") + file("x") + end(), "T010"},
       {"129 levels", pax("path", deep(128)) + file("x") + end(), "T010"},
-      // Members that are no files.
+      // Members other than files.
       {"character device", member({.name = "a", .type = '3'}) + end(), "T009"},
       {"block device", member({.name = "a", .type = '4'}) + end(), "T009"},
       {"fifo", member({.name = "a", .type = '6'}) + end(), "T009"},

@@ -18,7 +18,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 std::optional<std::size_t> split_point(std::string_view path) {
   if (path.size() <= k_name_max) return std::nullopt;
   auto slash = path.find('/', path.size() - k_name_max - 1);
-  if (slash > k_prefix_max || slash + 1 == path.size()) return std::nullopt; // none is beyond any maximum
+  if (slash > k_prefix_max || slash + 1 == path.size()) return std::nullopt; // npos, no slash, is above every maximum
   return slash;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "dist/family.hpp"
 #include "dist/name.hpp"
 #include "registry/registry.hpp"
 #include "sys/clock.hpp"
@@ -79,7 +80,8 @@ private:
     TRY(auto started_text, line(document_, "started"));
     TRY(auto ended_text, line(document_, "ended"));
     auto started = sys::Timestamp::parse(started_text), ended = sys::Timestamp::parse(ended_text);
-    if (!started || !ended || *ended < *started) return lacking("its times cannot be");
+    if (!started || !ended || *ended < *started)
+      return lacking("it ends before it starts, or one of the two times cannot be read");
     into.started = std::move(*started);
     into.ended = std::move(*ended);
     TRY(const auto* only, list(document_, "only"));
@@ -183,7 +185,7 @@ Result<void> check_agreement(const ForeignReport& report, const std::vector<venv
     bool linux = file.filename.ends_with("_x86_64.whl") && file.filename.find("linux_") != file.filename.npos;
     if ((windows && report.platform != Platform::windows) || (linux && report.platform != Platform::linux))
       return contradiction(fmt::format("its platform is {}, and it had {}", report.platform, file.filename));
-    if (file.project == "rocm" && !report.tests.version.empty() && report.tests.version != file.version)
+    if (file.project == dist::k_sdk_project && !report.tests.version.empty() && report.tests.version != file.version)
       return contradiction(fmt::format("it tested {}, and it had {}", report.tests.version, file.filename));
   }
   return {};
@@ -202,7 +204,7 @@ void describe(const ForeignReport& report, const RecordOptions& options, const v
   evidence.cell.python = minor_of(report.python);
   evidence.suite = k_packaged_suite;
   for (const auto& file : files)
-    if (file.project == "rocm") evidence.suite_digest = file.sha256.hex();
+    if (file.project == dist::k_sdk_project) evidence.suite_digest = file.sha256.hex();
   evidence.subjects = subjects_of(files);
   evidence.sealed = true;
   auto sets = venv::holding_sets(source, files);

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "content/rope.hpp"
+#include "dist/family.hpp"
 #include "registry/registry.hpp"
 #include "sys/file.hpp"
 #include "sys/identity.hpp"
@@ -183,7 +184,7 @@ Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment&
                 fmt::format("{} has no rocm-sdk: the package rocm is not installed", options.directory),
                 "install \"rocm[libraries,devel]\", or give a command after --");
   for (const auto& file : subject.files)
-    if (file.project == "rocm") suite.digest = file.sha256.hex();
+    if (file.project == dist::k_sdk_project) suite.digest = file.sha256.hex();
   return suite;
 }
 

@@ -15,7 +15,7 @@ struct Claim { ///< one installed distribution
   std::string project, version;
   Sha256 content;                      ///< over "path,sha256,size" of what its wheel lists
   std::optional<Sha256> payload;       ///< devel: of the inner tar, as long as it is not unpacked
-  std::optional<Sha256> expanded;      ///< devel: over the unpacked files that are no links
+  std::optional<Sha256> expanded;      ///< devel: over the unpacked files, without links
   std::map<std::string, Sha256> files; ///< of what that machine built from an sdist, by path
 };
 

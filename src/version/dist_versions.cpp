@@ -25,7 +25,7 @@ Result<Candidates> parse_all(const std::vector<std::string>& files) {
   for (const auto& file : files) {
     auto name = dist::WheelName::parse(file);
     if (!name) {
-      auto hint = file.find('%') == file.npos ? "name the file as its builder did, or take it away"
+      auto hint = file.find('%') == file.npos ? "name the file as its builder did, or remove it"
                                               : "the name is percent-encoded: %2B means +; rename the file";
       return fail(Error::of(ErrorKind::invalid_argument, "N012", fmt::format("{} is not named like a wheel", file))
                       .with_detail(name.error().message)
@@ -224,7 +224,7 @@ Result<std::vector<std::string>> list_wheels(const std::string& directory) {
     if (!entry.path.ends_with(".whl")) continue;
     if (entry.type != sys::EntryType::file)
       return fail(ErrorKind::invalid_argument, "N012", fmt::format("{} in {} is not a file", entry.path, place),
-                  "a wheel is a regular file; take the directory or link away");
+                  "a wheel is a regular file; remove the directory or link");
     files.push_back(entry.path);
   }
   return files;

@@ -58,7 +58,7 @@ Result<std::string> candidate_of(const VersionRequest& request) {
                "give --prerelease-version N, a whole number without leading zeros");
 }
 
-/// What stands behind the base for one release type: one line a row of docs/formats/versions.md.
+/// What stands behind the base for one release type: each branch is one row of docs/formats/versions.md.
 Result<std::string> suffix_of(const VersionRequest& request, PackageType type) {
   bool wheel = type == PackageType::wheel;
   const auto& kind = request.release_type;

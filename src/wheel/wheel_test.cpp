@@ -274,7 +274,7 @@ const Case k_cases[] = {
   {"a licence file missing", "W008", 1, [](Draft& d) { d.metadata = "Metadata-Version: 2.4\nName: x\nVersion: 1\nLicense-File: COPYING\n"; }},
   {"a script without callable", "W009", 1, [](Draft& d) { d.files.emplace_back(d.info + "entry_points.txt", "[console_scripts]\nx = x\n"); }},
   {"a script that replaces python", "W009", 1, [](Draft& d) { d.files.emplace_back(d.info + "entry_points.txt", "[console_scripts]\npython = x:y\n"); }},
-  {"entry points that are no table", "W009", 1, [](Draft& d) { d.files.emplace_back(d.info + "entry_points.txt", "console_scripts\n"); }},
+  {"entry points that are not a table", "W009", 1, [](Draft& d) { d.files.emplace_back(d.info + "entry_points.txt", "console_scripts\n"); }},
   {"a tag that the file name lacks", "W012", 1, [](Draft& d) { d.wheel += "Tag: py2-none-any\n"; }},
   {"another platform in WHEEL", "W012", 1, [](Draft& d) { d.name = "x-1-py3-none-manylinux_2_28_x86_64.whl"; d.wheel.replace(d.wheel.find("any"), 3, "linux_x86_64"); }},
   {"a build tag that WHEEL lacks", "W012", 1, [](Draft& d) { d.name = "x-1-7-py3-none-any.whl"; }},

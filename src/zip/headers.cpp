@@ -151,9 +151,13 @@ std::optional<Header> parse_local_header(std::string_view in, Defects& findings)
   Extras extras(in.substr(k_local_bytes + name, extra), h, findings);
   extras.read();
   const Wide wide[] = {{&h.size, h.size == k_max32}, {&h.stored_size, h.stored_size == k_max32}};
+  auto field = extras.zip64().value_or("");
+  // Bazel's zipper writes both sizes here although they fit into the header. That says nothing else, and PyPI takes it.
+  bool repeats = field.size() == 16 && !wide[0].widened && !wide[1].widened && get64(field, 0) == h.size &&
+                 get64(field, 8) == h.stored_size;
   // APPNOTE 4.5.3 wants both sizes here; one alone is unambiguous only where both are the same.
   bool one_alone = wide[0].widened != wide[1].widened && h.method != k_method_stored;
-  if (one_alone || !widen(extras.zip64().value_or(""), wide))
+  if (!repeats && (one_alone || !widen(field, wide)))
     findings.error("Z007", h.name, "the local ZIP64 field does not hold exactly what the header leaves to it");
   return h;
 }

@@ -414,3 +414,7 @@ def test_a_channel_is_verified_with_its_pages(line):
     assert line("channel", "verify", "stable", "--deep").json["findings"] == []
     (line.store / "channels/stable/pages.json").unlink()
     assert found() == [("P094", "pages.json")]
+    line("index", "repair", "channel:stable")
+    ledger = line.store / f"ledger/{json.loads((line.store / 'channels/stable.json').read_text())['ledger']}.json"
+    ledger.unlink()
+    assert found() == [("R010", "stable.json")], "with all else, not alone"

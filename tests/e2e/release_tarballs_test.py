@@ -110,6 +110,9 @@ def test_the_newest_of_a_listing_of_a_server(releases, serve, tmp_path):
     assert "say `--tarballs`" in refused("A034", 3, "artifact", "list", url, environment=HERE).err
     assert fetched(tmp_path / "a", url, "--tarballs", "--newest", "--artifact-group", FAMILY) == [name(VERSIONS[2])]
     assert fetched(tmp_path / "b", url + "/", "--tarballs", "--newest", "--artifact-group", FAMILY, "--date", "20260817") == [name(VERSIONS[1])]
+    root = serve(bare)
+    for number, place in enumerate((root, root + "/")):
+        assert fetched(tmp_path / f"root-{number}", place, "--tarballs", "--newest", "--artifact-group", FAMILY) == [name(VERSIONS[2])]
 
 
 def test_the_newest_of_a_page_that_a_script_fills(releases, serve, tmp_path):

@@ -178,7 +178,7 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
     return k_partial_exit;
   }
   bool packages = std::none_of(items.begin(), items.end(), [](const auto& item) { return item.name.whole_sdk(); });
-  if (options.form == artifact::FetchForm::exploded && packages)
+  if (options.form == artifact::FetchForm::exploded && packages && !context.step_of_another)
     context.out.note(fmt::format("next: quarry sdk build --artifact-dir {} --dest-dir out --version VERSION",
                                  text::shell_word(output)));
   return 0;

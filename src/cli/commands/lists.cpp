@@ -5,6 +5,7 @@
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "cli/table.hpp"
+#include "dist/family.hpp"
 #include "run/layout.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -30,17 +31,39 @@ void print_rows(Context& context, const std::vector<Column>& columns, std::vecto
 
 // ---- channel list
 
+struct ListedChannel {
+  registry::ChannelRecord record;
+  registry::ViewRecord view;
+  registry::LedgerRecord move;
+};
+
+/// nullopt: removed since it was listed.
+Result<std::optional<ListedChannel>> look_at_channel(store::ObjectReader& store, const std::string& name) {
+  TRY(auto channel, registry::read_channel(store, name), "while reading channel " + name);
+  if (!channel) return std::optional<ListedChannel>();
+  ListedChannel listed{std::move(channel->record), {}, {}};
+  TRY(listed.view, registry::load_view(store, listed.record.view), "while reading channel " + name);
+  TRY(listed.move, registry::load_ledger(store, listed.record.ledger), "while reading channel " + name);
+  return std::optional(std::move(listed));
+}
+
+int exit_code_of(const Findings& notes) { return has_errors(notes) ? traits(ErrorKind::corrupt).exit_code : 0; }
+
 Result<int> list_channels_of(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto names, registry::list_channels(*store));
   TableRows rows;
+  Findings notes;
   auto list = Json::array();
   for (const auto& name : names) {
-    TRY(auto channel, registry::read_channel(*store, name), "while reading channel " + name);
-    if (!channel) continue; // removed since it was listed
-    const auto& record = channel->record;
-    TRY(auto view, registry::load_view(*store, record.view), "while reading channel " + name);
-    TRY(auto move, registry::load_ledger(*store, record.ledger), "while reading channel " + name);
+    auto looked = look_at_channel(*store, name);
+    if (!looked && registry::is_lost(looked.error())) {
+      notes.push_back(unreadable_channel(name, looked.error()));
+      continue;
+    }
+    TRY(auto listed, std::move(looked));
+    if (!listed) continue;
+    const auto& [record, view, move] = *listed;
     rows.push_back({name, std::to_string(record.generation), std::to_string(view.sets.size()),
                     std::to_string(view.shards.size()), to_the_second(move.when.text()),
                     std::string(move.action.text()), move.who});
@@ -56,9 +79,10 @@ Result<int> list_channels_of(Context& context, const Arguments& arguments) {
   }
   print_rows(context, {k_name, k_number, k_number, k_number, k_text, k_text, k_text},
              {"channel", "generation", "sets", "projects", "moved", "action", "who"}, std::move(rows),
-             store->describe() + " has no channels");
-  context.out.document({{"schema", "quarry.channel-list/1"}, {"channels", list}});
-  return 0;
+             store->describe() + (notes.empty() ? " has no channels" : " has no channel that can be read"));
+  context.out.findings(notes);
+  context.out.document({{"schema", "quarry.channel-list/1"}, {"channels", list}, {"notes", findings_json(notes)}});
+  return exit_code_of(notes);
 }
 
 Command channel_list_command() {
@@ -70,7 +94,7 @@ Command channel_list_command() {
           .flags = {store_flag()},
           .examples = {{"quarry channel list", "the channels of the store in QUARRY_STORE"},
                        {"quarry channel list --store s3://bucket/prefix", "those of a bucket"}},
-          .exit_codes = {{3, "the store does not exist"}, {6, "a record was altered"}},
+          .exit_codes = {{3, "the store does not exist"}, {6, "a record was altered or lost; the others are listed"}},
           .schema = "quarry.channel-list/1",
           .run = list_channels_of};
 }
@@ -81,19 +105,24 @@ Command channel_list_command() {
 std::string main_package(const registry::SetRecord& set) {
   const registry::FileRecord* found = nullptr;
   for (const auto& file : set.files)
-    if (!found || (file.project == "rocm" && found->project != "rocm")) found = &file;
+    if (!found || (file.project == dist::k_sdk_project && found->project != dist::k_sdk_project)) found = &file;
   return found ? found->project + " " + found->version : "";
 }
 
-/// Set digest -> names of the channels that show it.
-Result<std::map<registry::SetDigest, std::vector<std::string>>> channels_of_sets(store::ObjectReader& store) {
+/// Set digest -> names of the channels that show it. Channels that cannot be read are in `notes`.
+Result<std::map<registry::SetDigest, std::vector<std::string>>> channels_of_sets(store::ObjectReader& store,
+                                                                                 Findings& notes) {
   std::map<registry::SetDigest, std::vector<std::string>> channels;
   TRY(auto names, registry::list_channels(store));
   for (const auto& name : names) {
-    TRY(auto channel, registry::read_channel(store, name), "while reading channel " + name);
-    if (!channel) continue;
-    TRY(auto view, registry::load_view(store, channel->record.view), "while reading channel " + name);
-    for (const auto& set : view.sets) channels[set].push_back(name);
+    auto looked = look_at_channel(store, name);
+    if (!looked && registry::is_lost(looked.error())) {
+      notes.push_back(unreadable_channel(name, looked.error()));
+      continue;
+    }
+    TRY(auto listed, std::move(looked));
+    if (!listed) continue;
+    for (const auto& set : listed->view.sets) channels[set].push_back(name);
   }
   return channels;
 }
@@ -103,8 +132,9 @@ struct ListedSet {
   std::uint64_t bytes = 0;
 };
 
-/// The sealed sets, newest first. A record without a seal belongs to a publish that has not finished.
-Result<std::vector<ListedSet>> sealed_sets(store::ObjectReader& store) {
+/// The sealed sets, newest first; altered ones are in `notes`. A record without a seal belongs to a publish that has
+/// not finished.
+Result<std::vector<ListedSet>> sealed_sets(store::ObjectReader& store, Findings& notes) {
   constexpr std::string_view k_sets = "sets/", k_suffix = ".json";
   TRY(auto objects, store.list(std::string(k_sets)));
   std::vector<ListedSet> sets;
@@ -115,6 +145,10 @@ Result<std::vector<ListedSet>> sealed_sets(store::ObjectReader& store) {
     if (!digest) continue;
     auto sealed = registry::load_sealed(store, *digest);
     if (!sealed && sealed.error().kind == ErrorKind::not_found) continue;
+    if (!sealed && registry::is_lost(sealed.error())) {
+      notes.push_back({sealed.error().code, Severity::error, object.key, sealed.error().message, sealed.error().hint});
+      continue;
+    }
     if (!sealed) return fail(std::move(sealed).error());
     std::uint64_t bytes = 0;
     for (const auto& file : sealed->set.files) bytes += file.size;
@@ -127,8 +161,9 @@ Result<std::vector<ListedSet>> sealed_sets(store::ObjectReader& store) {
 
 Result<int> list_sets(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto sets, sealed_sets(*store));
-  TRY(auto channels, channels_of_sets(*store));
+  Findings notes;
+  TRY(auto sets, sealed_sets(*store, notes));
+  TRY(auto channels, channels_of_sets(*store, notes));
   auto wanted = arguments.get("--channel");
   TableRows rows;
   auto list = Json::array();
@@ -151,8 +186,9 @@ Result<int> list_sets(Context& context, const Arguments& arguments) {
   print_rows(context, {k_text, k_text, k_name, k_number, k_number, k_name, k_text},
              {"set", "sealed", "package", "files", "size", "directory", "channels"}, std::move(rows),
              store->describe() + (wanted.empty() ? " has no sealed sets" : " has no sets in channel " + wanted));
-  context.out.document({{"schema", "quarry.set-list/1"}, {"sets", list}});
-  return 0;
+  context.out.findings(notes);
+  context.out.document({{"schema", "quarry.set-list/1"}, {"sets", list}, {"notes", findings_json(notes)}});
+  return exit_code_of(notes);
 }
 
 Command set_list_command() {
@@ -166,7 +202,7 @@ Command set_list_command() {
       .flags = {store_flag(), {.name = "--channel", .value = "NAME", .help = "only the sets that this channel shows"}},
       .examples = {{"quarry set list", "what is published in the store in QUARRY_STORE"},
                    {"quarry set list --channel stable", "what stable consists of"}},
-      .exit_codes = {{3, "the store does not exist"}, {6, "a record was altered"}},
+      .exit_codes = {{3, "the store does not exist"}, {6, "a record was altered or lost; the others are listed"}},
       .schema = "quarry.set-list/1",
       .run = list_sets};
 }

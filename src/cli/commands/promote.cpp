@@ -20,8 +20,6 @@ namespace quarry::cli {
 
 namespace {
 
-constexpr int k_exit_held = 10;
-
 // ---- promote
 
 Result<promote::Request> promote_request_of(Context& context, const Arguments& arguments, const Destination& to,
@@ -139,7 +137,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   document["distribution"] = delivery ? delivery_json(promotion.to, *delivery) : Json(nullptr);
   context.out.document(document);
   print_promotion(context, arguments, promotion, receipt, delivery);
-  if (receipt.held) return k_exit_held;
+  if (receipt.held) return traits(ErrorKind::held).exit_code;
   return receipt.moved ? tell_what_moved(context, arguments, *promotion.store, {"promote", document}) : Result<int>(0);
 }
 

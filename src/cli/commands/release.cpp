@@ -113,7 +113,7 @@ std::string set_row(const registry::SealedSet& sealed) {
 Result<int> run_release_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto word, release_word(arguments.operands.at(0)));
-  TRY(auto shown, load_shown_release(*store, word));
+  TRY(auto shown, release::load_shown(*store, word));
   context.out.data(fact("release", "{}{}", shown.digest, shown.record.name.empty() ? "" : "  " + shown.record.name));
   TableRows rows;
   auto sets = Json::array();
@@ -121,7 +121,7 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
     std::vector<std::string> in;
     for (const auto& channel : shown.channels)
       if (std::find(channel.sets.begin(), channel.sets.end(), sealed.digest) != channel.sets.end())
-        in.push_back(channel.name);
+        in.push_back(channel.channel);
     rows.push_back({"set:" + sealed.digest.short_hex(), set_row(sealed), units::things(sealed.set.files.size(), "file"),
                     text::join(in, ", ")});
     sets.push_back(
@@ -136,9 +136,10 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
         std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects)})
     if (!names->empty()) context.out.data(fact("expects", "{}: {}", what, text::join(*names, ", ")));
   for (const auto& waiver : shown.waivers)
-    context.out.data(fact("waived", "{}  {}", waiver.digest.short_hex(), waiver.text));
+    context.out.data(fact("waived", "{}  {}", waiver.digest.short_hex(), text_of_waiver(waiver)));
   auto waivers = Json::array();
-  for (const auto& waiver : shown.waivers) waivers.push_back({{"waiver", waiver.digest}, {"text", waiver.text}});
+  for (const auto& waiver : shown.waivers)
+    waivers.push_back({{"waiver", waiver.digest}, {"text", text_of_waiver(waiver)}});
   context.out.document({{"schema", "quarry.release-show/1"},
                         {"release", shown.digest},
                         {"name", shown.record.name},
@@ -158,7 +159,7 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
 Result<int> run_release_notes(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto word, release_word(arguments.operands.at(0)));
-  TRY(auto shown, load_shown_release(*store, word));
+  TRY(auto shown, release::load_shown(*store, word));
   auto text = release_notes(shown);
   context.out.data(text);
   context.out.document({{"schema", "quarry.release-notes/1"}, {"release", shown.digest}, {"markdown", text}});

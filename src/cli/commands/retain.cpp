@@ -215,7 +215,7 @@ Command plan_command() {
 
 Command apply_command() {
   return {.path = {"retain", "apply"},
-          .summary = "take old packages away, and remove those that were taken away a grace time ago",
+          .summary = "retire old packages, and remove the files of those that were retired a grace time ago",
           .description =
               "Two phases, as `quarry gc`. A set that leaves is tombstoned: its seal goes, so it is not on the pages, "
               "and cannot be installed, tested or promoted any more; its files stay. A run a grace time later (as the "
@@ -241,15 +241,15 @@ Command apply_command() {
 
 Command undo_command() {
   return {.path = {"retain", "undo"},
-          .summary = "bring back what retention took away, until its files are removed",
+          .summary = "bring back what retention retired, until its files are removed",
           .description = "Puts the seals back and writes the pages. The age of these sets counts from now on, so that "
-                         "the next `quarry retain apply` does not take them away again.",
+                         "the next `quarry retain apply` does not retire them again.",
           .operands = {{.name = "PLAN-OR-SET",
                         .help = "the digest of a plan: all that it tombstoned; or set:DIGEST",
                         .repeats = true}},
           .flags = {k_reason_flag, store_flag()},
           .examples = {{"quarry retain undo set:0e66efc9cb8b --store s3://builds", "one set"}},
-          .exit_codes = {{3, "retention took away nothing of that, or its files are gone"},
+          .exit_codes = {{3, "retention retired nothing of that, or its files are gone"},
                          {7, "another command was faster"}},
           .schema = "quarry.retain-undo/1",
           .run = run_undo};

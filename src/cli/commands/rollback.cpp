@@ -134,7 +134,7 @@ Command rollback_command() {
       .description =
           "The previous view becomes the current one again, as a new generation: nothing is deleted, the URL stays "
           "the same, and the move is recorded. After a rollback, another one has to say where `--to`: a "
-          "command that runs twice must not bring back what it took away. `--to 0` is the state before the first move: "
+          "command that runs twice must not bring back what it took out. `--to 0` is the state before the first move: "
           "the channel then shows nothing, and a distribution only what other tools published there.\n\n"
           "The files that leave are blocked: publishing and promoting do not bring them back, under "
           "whatever set, until `quarry channel unblock`. A view that is named with `--to` brings back what it "
@@ -165,7 +165,7 @@ Command rollback_command() {
                    {"quarry rollback s3://dist/v2/gfx94X-dcgpu --dry-run", "one distribution, by its name"}},
       .exit_codes = {{1, "moved, and a command of --on-move failed"},
                      {3, "the channel or distribution does not exist, or has no earlier view"},
-                     {6, "a record was altered, or a file is gone"},
+                     {6, "a record was altered, or a file that would come back is gone"},
                      {7,
                       "it was moved meanwhile, or rolled back already; or a distribution did not follow its channel"},
                      {10, "the channel's policy wants the rollback signed, or no verdict has let the view in"}},

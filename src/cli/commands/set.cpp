@@ -119,10 +119,15 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
   TRY(auto verified, publish::verify_channel(*store, arguments.operands.at(0),
                                              deep ? publish::Depth::bytes : publish::Depth::sizes, options));
   progress->finish();
-  auto looked = promote::verify_moves(*store, verified.record);
-  if (!looked) context.out.findings(verified.findings); // a ledger that cannot be read must not hide what was found
-  TRY(auto moves, std::move(looked));
   auto found = std::move(verified.findings);
+  auto looked = promote::verify_moves(*store, verified.record);
+  bool lost = !looked && registry::is_lost(looked.error()); // a move or a policy: a finding like a lost file
+  if (lost) found.push_back(unreadable_channel(verified.record.name, looked.error()));
+  if (!looked && !lost) {
+    context.out.findings(found);
+    return fail(std::move(looked).error());
+  }
+  auto moves = lost ? promote::VerifiedMoves() : *std::move(looked);
   found.insert(found.end(), moves.findings.begin(), moves.findings.end());
   context.out.findings(found);
   context.out.findings(moves.acknowledged);

@@ -244,7 +244,8 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
     return fail(ErrorKind::invalid_argument, "O022", "`--from` needs the channel that the sets are for",
                 "name it: `quarry status CHANNEL --from LOCATOR`");
   Findings notes;
-  if (names.empty()) {
+  bool all = names.empty();
+  if (all) {
     TRY(auto channels, registry::channel_names(*store));
     names = std::move(channels.names);
     TRY(notes, lost_channels(*store, channels.without_record));
@@ -260,7 +261,12 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
         continue;
       }
     }
-    TRY(auto status, status_of(context, arguments, *store, name));
+    auto judged = status_of(context, arguments, *store, name);
+    if (!judged && all && registry::is_lost(judged.error())) { // the other channels are to be seen
+      notes.push_back(unreadable_channel(name, judged.error()));
+      continue;
+    }
+    TRY(auto status, std::move(judged));
     add_new(notes, status.notes);
     context.out.data(status_text(status));
     channels.push_back(status_json(status));

@@ -20,7 +20,11 @@ constexpr std::size_t k_sets_of_a_page = 64; // the newest of a channel, each wi
 /// The project that people install, and the Pythons that its packages are for.
 Result<SupportRecipe> recipe_of_page(const Context& context, const std::string& named) {
   auto name = "data/recipes/" + named + ".toml";
-  TRY(auto recipe, sdk::parse_recipe({context.resources.read(name).value_or(""), name}));
+  auto text = context.resources.read(name);
+  if (!text)
+    return fail(ErrorKind::not_found, "S009", fmt::format("there is no recipe {}", named),
+                "`quarry config show --origin` lists the recipes of this program");
+  TRY(auto recipe, sdk::parse_recipe({*text, name}));
   return SupportRecipe{"rocm", recipe.metadata.requires_python};
 }
 

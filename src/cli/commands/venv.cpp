@@ -119,10 +119,15 @@ Result<std::uint64_t> seconds_flag(const Arguments& arguments, const std::string
   return fail(ErrorKind::invalid_argument, "V005", fmt::format("{} is not a number of seconds up to a day", name));
 }
 
-/// A requirement that pip would refuse is refused before an environment is made for it. Files and URLs are pip's.
-Result<void> check_packages(const std::vector<std::string>& packages) {
+/// A requirement that pip would refuse is refused before an environment is made for it. Files and URLs are pip's,
+/// unless the packages are to be those of sealed sets: what lies elsewhere would be tested with them.
+Result<void> check_packages(const std::vector<std::string>& packages, bool sealed) {
   for (const auto& package : packages) {
     bool file = package.find('/') != package.npos || package.ends_with(".whl") || package.ends_with(".tar.gz");
+    if (file && sealed)
+      return fail(ErrorKind::invalid_argument, "V005",
+                  fmt::format("--packages: `{}` is a file or a URL, and --from installs what its sets hold", package),
+                  "name packages of the source, or install files from an index: --index-url, --find-links");
     if (file) continue;
     auto read = dist::Requirement::parse(package);
     if (read) continue;
@@ -151,7 +156,7 @@ Result<venv::InstallOptions> install_options(Context& context, const Arguments& 
   if (options.installer.packages.empty())
     return fail(ErrorKind::invalid_argument, "V005", "--packages names nothing",
                 "for example --packages \"rocm[libraries,devel]\"");
-  TRY_DO(check_packages(options.installer.packages));
+  TRY_DO(check_packages(options.installer.packages, !options.source.locator.empty()));
   TRY(options.installer.pre, switched(arguments, "--pre"));
   TRY(options.installer.disable_cache, switched(arguments, "--disable-cache"));
   TRY(options.installer.retry_timeout_ms, seconds_flag(arguments, "--install-retry-timeout-seconds"));

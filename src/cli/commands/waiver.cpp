@@ -1,4 +1,4 @@
-// What was waived, and taking it back; `waive` itself is in gate.cpp.
+// What was waived, and taking it back; `waive` itself is in waive.cpp.
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"

@@ -102,8 +102,14 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   const auto& findings = report.findings;
   if (writes_text(arguments)) {
     context.out.findings(with_refusals(grouped(findings), refusals));
-    for (const auto& wheel : wheels)
-      context.out.data(fmt::format("{}: {}\n", wheel.contents.file, verdict_text(wheel.verdict)));
+    for (const auto& wheel : wheels) {
+      bool broken = wheel.contents.report.container_broken;
+      auto says = broken
+                      ? "its container is broken, so nothing in it was looked at: that can be neither suppressed nor "
+                        "accepted by a baseline"
+                      : verdict_text(wheel.verdict);
+      context.out.data(fmt::format("{}: {}\n", wheel.contents.file, says));
+    }
   }
   TRY_DO(print_rule_report(context, arguments, report,
                            {"quarry wheel check", units::things(wheels.size(), "wheel"), false},

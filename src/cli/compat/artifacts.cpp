@@ -243,6 +243,7 @@ Result<int> install_rocm(Context& context, const Arguments& arguments) {
   TRY(auto group, group_of(arguments));
   bool run = said(arguments, "--run-id").has_value(), release = said(arguments, "--release").has_value();
   bool latest = arguments.has("--latest-release");
+  TRY_DO(only_one_of(arguments, {"--run-id", "--release", "--latest-release"}));
   if (run + release + latest != 1)
     return usage("not one of --run-id, --release and --latest-release is given", "name the run, or the release");
   if (!run) return install_release(context, arguments, group);

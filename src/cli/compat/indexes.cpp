@@ -168,6 +168,7 @@ Result<std::string> prefix_of(const Arguments& arguments) {
 }
 
 Result<int> manage(Context& context, const Arguments& arguments) {
+  TRY_DO(only_one_of(arguments, {"--store", "--bucket"}));
   TRY(auto prefix, prefix_of(arguments));
   auto named = store_of(context, arguments);
   if (named.starts_with("s3://")) return manage_bucket(context, arguments, named, prefix);
@@ -267,6 +268,7 @@ Result<std::string> requirement_lines(const Context& context, const Arguments& a
 }
 
 Result<int> update_dependencies(Context& context, const Arguments& arguments) {
+  TRY_DO(only_one_of(arguments, {"--store", "--bucket"}));
   bool flat = arguments.has("--prefix") || arguments.has("--auto-detect-prefixes") || arguments.has("--base-prefix");
   if (arguments.has("--structured") && flat)
     return usage("--structured and prefixes exclude each other", "use only one of them");

@@ -113,8 +113,7 @@ Result<std::string> package_directory(const std::string& given) {
 }
 
 Result<void> check_upload(const Arguments& arguments) {
-  if (said(arguments, "--output-dir") && said(arguments, "--bucket"))
-    return usage("--output-dir and --bucket exclude each other", "use only one of them");
+  TRY_DO(only_one_of(arguments, {"--output-dir", "--bucket", "--store"}));
   if (!said(arguments, "--artifact-group") && !arguments.has("--multiarch"))
     return usage("--artifact-group is missing", "name the group; a build for all targets says --multiarch");
   return {};

@@ -1,8 +1,11 @@
 #include "cli/compat/release_copies.hpp"
 
+#include "artifact/checksum.hpp"
+#include "artifact/name.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "store/put_once.hpp"
+#include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <atomic>
@@ -28,6 +31,20 @@ Result<Sha256> digest_at(store::ObjectStore& store, const std::string& key, std:
   if (read) return *read;
   return fail(ErrorKind::not_found, "R001", fmt::format("{} has no {}", store.describe(), key),
               "another job removed it: list the run again");
+}
+
+/// A file with a checksum file beside it in the run must be what that says: nobody would notice a cut tarball later.
+Result<void> check_promised(store::ObjectStore& source, const ReleaseCopy& copy) {
+  auto key = copy.from + std::string(artifact::k_checksum_suffix);
+  TRY(auto text, source.get(key, artifact::k_checksum_bytes_max));
+  if (!text) return {};
+  TRY(auto promised, artifact::parse_checksum({*text, path::basename(copy.from)}));
+  TRY(auto found, digest_at(source, copy.from, copy.size));
+  if (found == promised) return {};
+  return fail(Error::of(ErrorKind::corrupt, "A012", fmt::format("{} does not match its checksum", copy.from))
+                  .with_detail("promised  sha256 " + promised.hex())
+                  .with_detail("there     sha256 " + found.hex())
+                  .with_hint("nothing was copied; upload it again, or correct the checksum file"));
 }
 
 Result<store::Once> once_of(store::ObjectStore& source, const ReleaseCopy& copy) {
@@ -94,6 +111,7 @@ Result<void> check_copies(store::ObjectStore& source, store::ObjectStore& target
                           const std::vector<ReleaseCopy>& copies, unsigned workers) {
   return parallel_for(copies.size(), std::max(4u, workers), [&](std::size_t i) -> Result<void> {
     const auto& copy = copies[i];
+    TRY_DO(check_promised(source, copy));
     TRY(auto there, target.head(copy.to));
     if (!there) return {};
     TRY(auto theirs, digest_at(target, copy.to, there->size));

@@ -21,8 +21,10 @@ struct ReleaseCopy {
 /// C048 if a rule finds nothing; the error says what the run has. One listing for each rule.
 Result<std::vector<ReleaseCopy>> plan_copies(store::ObjectStore& source, const std::string& run,
                                              const std::vector<CopyRule>& rules);
-/// Fails with already_exists (R009) if a name has other bytes in `target`; writes nothing. A head for each; of names
-/// that exist without a recorded digest, both sides are read.
+/// Fails with already_exists (R009) if a name has other bytes in `target`, and with corrupt (A011, A012) if a file is
+/// not what the checksum file beside it in the run says; writes nothing. A head and a get for each. Files with a
+/// checksum file are read unless their digest is recorded; of names that exist without a recorded digest, both sides
+/// are read.
 Result<void> check_copies(store::ObjectStore& source, store::ObjectStore& target,
                           const std::vector<ReleaseCopy>& copies, unsigned workers);
 /// Copies what is missing, on the server where both stores are of one service. Returns how many were written; fails as

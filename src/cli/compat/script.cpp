@@ -39,6 +39,18 @@ Unexpected usage(std::string message, std::string hint) {
   return fail(ErrorKind::invalid_argument, "C042", std::move(message), std::move(hint));
 }
 
+Result<void> only_one_of(const Arguments& arguments, std::initializer_list<std::string_view> flags) {
+  std::string_view first;
+  for (auto flag : flags) {
+    if (!arguments.fallbacks.contains(flag) || !said(arguments, flag) || !arguments.values.contains(flag) ||
+        arguments.origins.contains(flag))
+      continue;
+    if (!first.empty()) return usage(fmt::format("{} and {} exclude each other", first, flag), "use only one of them");
+    first = flag;
+  }
+  return {};
+}
+
 namespace {
 
 Result<void> check_era(const Arguments& arguments, const Script& script) {

@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/delegate.hpp"
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,6 +45,9 @@ std::optional<std::string> said(const Arguments& arguments, std::string_view fla
 /// Appends flag and value when something was said.
 void pass(Words& words, const Arguments& arguments, std::string_view flag, std::string_view ours = {});
 Unexpected usage(std::string message, std::string hint); ///< C042
+/// C042 if two of these flags were given on the command line: one of them would count for nothing. A value of the
+/// environment or of a file of settings gives way to the flag.
+Result<void> only_one_of(const Arguments& arguments, std::initializer_list<std::string_view> flags);
 
 /// Lines `name=value` for the file that a variable of the job names; without that variable a note. A last line that an
 /// earlier step left without its end stays a line of its own.

@@ -167,6 +167,7 @@ Result<int> fetch_stage(Context& context, const Arguments& arguments) {
   if (bootstrap && flatten) return usage("--bootstrap and --flatten exclude each other", "use only one of them");
   TRY(auto place, staged_place(context, arguments));
   auto inner = at(context, place);
+  inner.step_of_another = bootstrap;
   auto directory = flatten ? *output : path::join(*output, bootstrap ? k_bootstrap_directory : "artifacts");
   if (arguments.has("--no-extract"))
     directory = said(arguments, "--download-cache-dir").value_or(path::join(*output, ".download_cache"));

@@ -30,7 +30,7 @@ const std::vector<Action>& actions() {
   static const std::vector<std::string>
       k_place = {"--run-id",       "--platform", "--run-github-repo", "--local-staging-dir", "--store",
                  "--workflow-run", "--era"},
-      k_targets = {"--amdgpu-families", "--generic-only", "--amdgpu-targets", "--expand-family-to-targets"};
+      k_target_flags = {"--amdgpu-families", "--generic-only", "--amdgpu-targets", "--expand-family-to-targets"};
   auto with = [](std::vector<std::string> own, std::initializer_list<const std::vector<std::string>*> others) {
     for (const auto* other : others) own.insert(own.end(), other->begin(), other->end());
     return own;
@@ -40,13 +40,13 @@ const std::vector<Action>& actions() {
        with({"--stage", "--output-dir", "--bootstrap", "--flatten", "--no-extract", "--download-cache-dir",
              "--download-concurrency", "--extract-concurrency", "--exclude-components", "--exclude-artifacts",
              "--allow-unverified"},
-            {&k_place, &k_targets})},
+            {&k_place, &k_target_flags})},
       {"push", push_stage,
        with({"--stage", "--build-dir", "--compression-type", "--compress-concurrency", "--upload-concurrency"},
             {&k_place})},
       {"copy", copy_stages,
        with({"--stage", "--source-run-id", "--source-repository", "--concurrency", "--dry-run"},
-            {&k_place, &k_targets})},
+            {&k_place, &k_target_flags})},
       {"info", show_stage, {"--stage", "--amdgpu-families"}},
       {"list-stages", list_stages, {}}};
   return k_actions;

@@ -52,6 +52,8 @@ Result<From> from_run(Context& context, const Arguments& arguments, const std::s
 }
 
 Result<From> source_words(Context& context, const Arguments& arguments) {
+  for (const auto* flag : {"--index-url", "--index-name", "--find-links"})
+    TRY_DO(only_one_of(arguments, {"--from-run-id", flag}));
   if (auto run = said(arguments, "--from-run-id")) return from_run(context, arguments, *run);
   if (said(arguments, "--artifact-group"))
     return usage("--artifact-group is for --from-run-id only", "add --from-run-id ID");

@@ -290,7 +290,7 @@ def _write_file(path: Path, tar: tarfile.TarFile, member: tarfile.TarInfo) -> tu
     source = tar.extractfile(member)
     assert source is not None
     digest = hashlib.sha256()
-    mode = 0o777 if member.mode & 0o111 else 0o666  # the umask takes away, as for every file that an installer writes
+    mode = 0o777 if member.mode & 0o111 else 0o666  # the umask applies, as for every file that an installer writes
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags, mode), "wb") as target:
         while chunk := source.read(_CHUNK_BYTES):
