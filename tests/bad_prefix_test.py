@@ -82,7 +82,7 @@ def test_a_run_with_fifty_thousand_keys_is_listed(bucket: Bucket, tmp_path: Path
     ids=["empty", "binary", "cut-off", "no-address", "leads-out", "json-cut-off", "nested"],
 )
 def test_an_index_with_broken_pages(page: bytes, bucket: Bucket):
-    """A page that says nothing, or nonsense, hides no package; one that would lose a link stops the move, with the page's name."""
+    """A page that says nothing hides no package; one that would lose a link, or cannot be read, stops the move, with the page's name."""
     bucket.put(f"{PREFIX}/index.html", page)
     bucket.put(f"{PREFIX}/numpy/index.html", page)
     before = bucket.keys()
@@ -92,7 +92,7 @@ def test_an_index_with_broken_pages(page: bytes, bucket: Bucket):
     if done.code == 0:
         assert b"numpy-1.0" in shown and b"rocm_sdk_core-1.0" in shown and b"javascript" not in shown and b"passwd" not in shown
     else:
-        assert "[P090]" in done.err and shown == page and bucket.keys() == before
+        assert ("[P090]" in done.err or "[P121]" in done.err) and shown == page and bucket.keys() == before
 
 
 def test_a_prefix_that_changes_while_it_is_adopted(bucket: Bucket):

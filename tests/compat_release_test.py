@@ -223,6 +223,8 @@ def test_wheels_of_a_framework(script: str, product: str, projects: list, tmp_pa
     compat(script, *given, environment=job(tmp_path))
     assert {name for name in files(to) if name.startswith("v4/whl/")} == {f"v4/whl/{name.replace('-', '_')}-1.0+rocm7.1.0-py3-none-any.whl" for name in projects}
     assert {path: path.stat().st_mtime_ns for path in dist.iterdir()} == before, "nothing is written beside the wheels"
+    compat(script, *given, environment=job(tmp_path))
+    assert len(good("channel", "log", f"file:{to}/v4/whl", "--json").json["moves"]) == 1, "the same wheels are the same set"
 
 
 @pytest.mark.parametrize(

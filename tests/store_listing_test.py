@@ -63,11 +63,21 @@ def test_one_damaged_channel_does_not_hide_the_others(store: str, tmp_path: Path
         (note,) = done.json["notes"]
         assert (note["code"], note["place"]) == ("B003", "channels/stable.json") and "from a copy" in note["fix"]
         assert "staging" in done.out and len(done.json.get("sets", [])) == of_stable
-    status = good("status", "--store", f"file:{copy}", "--json").json
+    done = quarry("status", "--store", f"file:{copy}", "--json")
+    assert done.code == 6
+    status = done.json
     assert [note["place"] for note in status["notes"]] == ["channels/stable.json"]
     assert [channel["name"] for channel in status["channels"]] == ["staging"]
     assert "restore channels/stable.json from a copy" in refused("B003", 6, "gc", "--store", f"file:{copy}").err
     assert "error[B003]" in refused("B003", 6, "status", "stable", "--store", f"file:{copy}").err
+
+
+def test_a_lost_move_does_not_hide_what_a_channel_shows(store: str, tmp_path: Path):
+    copy = tmp_path / "store"
+    shutil.copytree(store.removeprefix("file:"), copy)
+    shutil.rmtree(copy / "ledger")
+    done = good("set", "list", "--channel", "stable", "--store", f"file:{copy}", "--json")
+    assert done.json["sets"] and not done.json["notes"]
 
 
 def test_one_damaged_set_does_not_hide_the_others(store: str, tmp_path: Path):
@@ -202,9 +212,9 @@ def test_a_waiver_warns_of_names_that_do_not_exist(store: str):
     done = good(*words, "--to", "stabel", "--family", "gfx999", "--expires", "12h")
     assert "warning[G008]" in done.err and "no channel stabel" in done.err and "`stable`" in done.err
     assert good(*words, "--to", "stable", "--family", "gfx942", "--expires", "12h", "--json").json["notes"] == []
-    more = [word for word in words if word != "--any-set"] + ["--set", "0" * 64, "--suite", "nosuch", "--platform", "macos"]
+    more = [word for word in words if word != "--any-set"] + ["--set", "0" * 64, "--suite", "nosuch", "--platform", "solaris", "--python", "312"]
     notes = good(*more, "--to", "stable", "--expires", "12h", "--json").json["notes"]
-    assert [note["place"] for note in notes] == ["--platform", "--suite", "--set"]
+    assert [note["place"] for note in notes] == ["--platform", "--python", "--suite", "--set"]
     assert "such as 7d" in refused("G004", 2, *words, "--to", "stable", "--family", "gfx942", "--expires", "7y").err
 
 

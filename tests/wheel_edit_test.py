@@ -83,6 +83,18 @@ def test_a_licence_of_an_old_wheel(tmp_path):
     refused("W026", 2, "wheel", "edit", old, "--license", tmp_path / "two\nlines", "-d", tmp_path / "again")
 
 
+def test_a_lost_file_stays_visible(wheel, tmp_path):
+    """A new RECORD would not list what the wheel lost, and nobody could tell any more."""
+    lossy = tmp_path / "lossy" / wheel.name
+    lossy.parent.mkdir()
+    with zipfile.ZipFile(wheel) as archive, zipfile.ZipFile(lossy, "w") as copy:
+        for entry in archive.infolist():
+            text = archive.read(entry)
+            copy.writestr(entry, text + b"demo/lost.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n" if entry.filename.endswith("/RECORD") else text)
+    for words in (("edit", lossy, "--set", "Summary=x"), ("retag", lossy, "--build", "2")):
+        assert "demo/lost.py" in refused("W010", 1, "wheel", *words, "-d", tmp_path / "out").err
+
+
 def test_a_broken_archive_is_defective(wheel, tmp_path):
     broken = tmp_path / "broken-1.0-py3-none-any.whl"
     broken.write_bytes(b"no archive")

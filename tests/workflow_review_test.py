@@ -349,6 +349,27 @@ def test_what_was_removed_and_is_still_there(tmp_path, claim, says):
     assert says in found["message"] and found["importance"] == "important"
 
 
+@pytest.mark.parametrize("claim", ["Removed the `timeout-minutes` key of `one.yml`", "Removed dead code (`one.yml`)", "Removed `one.yml`'s timeout"])
+def test_what_was_removed_from_something(tmp_path, claim):
+    repository = Repository(tmp_path / "part")
+    text = "on: push\njobs:\n  build_all:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{run: a}]\n"
+    base = repository.commit("Begin", one=text)
+    repository.commit("Work", one=text.replace("    timeout-minutes: 5\n", ""))
+    body = tmp_path / "body.md"
+    body.write_text(f"- {claim}\n")
+    found = of(repository.review("--base", base, "--description", body, code=0), "Y161")
+    assert not [one for one in found if "still there" in one["message"]]
+
+
+def test_an_option_that_is_gone(tmp_path):
+    repository = Repository(tmp_path / "options")
+    text = "on:\n  workflow_dispatch:\n    inputs:\n      kind: {type: choice, options: [dev, stable]}\njobs:\n  one:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{run: 'echo ${{ inputs.kind }}'}]\n"
+    base = repository.commit("Begin", one=text)
+    repository.commit("Work", one=text.replace("[dev, stable]", "[dev]"))
+    (found,) = of(repository.review("--base", base, code=0), "Y163")
+    assert "options `dev, stable` is now `dev`" in found["message"]
+
+
 def test_an_action_that_nobody_uses_any_more_is_not_removed(tmp_path):
     repository = Repository(tmp_path / "unused")
     (repository.directory / ".github/actions/setup").mkdir(parents=True)

@@ -226,6 +226,9 @@ TEST(Closure, AVersionThatCannotBeReadIsAGap) {
   auto own = closure_of(packages({{pure("app-1.0"), {"???"}}}), &base);
   ASSERT_THAT(codes_of(own), ElementsAre("Q409"));
   EXPECT_EQ(own[0].place, pure("app-1.0"));
+  own = closure_of(packages({{pure("app-1.0"), {}, {}, "banana"}}), &base);
+  ASSERT_THAT(codes_of(own), ElementsAre("Q409")) << "installers leave such a file out";
+  EXPECT_THAT(own[0].message, HasSubstr("Requires-Python \"banana\""));
 }
 
 TEST(Closure, ABaseIndexWithOnlyASourceDistributionSaysSo) {

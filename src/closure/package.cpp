@@ -90,12 +90,20 @@ std::string join_platforms(const std::set<Platform>& platforms) {
   for (const auto& platform : platforms) names.emplace_back(platform.text());
   return names.empty() ? "linux" : text::join(names, ",");
 }
+
+/// Installers leave out a file whose Requires-Python they cannot read.
+void read_requires_python(const std::string& text, Package& package) {
+  package.requires_python = text;
+  auto read = dist::Specifiers::parse(text);
+  if (!read && package.unreadable.empty())
+    package.unreadable = fmt::format("Requires-Python {:?}: {}", text, read.error().message);
+}
 } // namespace
 
 Result<Package> package_of(const std::string& file, const dist::Metadata& metadata, std::uint64_t size) {
   TRY(auto package, frame_of(file));
   package.size = size;
-  package.requires_python = metadata.requires_python;
+  read_requires_python(metadata.requires_python, package);
   if (package.tags) {
     package.extras = normalised(metadata.provides_extra);
     read_requirements(metadata.requires_dist, package);
@@ -118,7 +126,7 @@ Result<Package> package_of_record(const registry::FileRecord& file, std::string_
   }
   TRY(auto package, frame_of(file.filename));
   package.size = file.size;
-  package.requires_python = file.requires_python;
+  read_requires_python(file.requires_python, package);
   auto known = registry::recorded_requirements(file);
   package.requirements_known = known.has_value();
   package.extras_known = false; // the record does not say whether the build may add some

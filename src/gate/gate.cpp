@@ -140,7 +140,8 @@ std::optional<quarry::Finding> ignored_failure(const Judging& judging, const Que
                                                std::int64_t passed_us) {
   for (const auto& [stored, ended_us, why] : sorted.refused) {
     const auto& record = stored->record;
-    bool newer = ended_us == 0 || ended_us > passed_us;
+    auto when_us = ended_us == 0 ? record.ended.us() : ended_us; // 0: of another set, or nobody can say when
+    bool newer = when_us == 0 || when_us > passed_us;
     if (!newer || is_pass(record, judging.policy) || !set_aside(judging.policy, record, question.now_us).empty())
       continue;
     return quarry::Finding{

@@ -152,7 +152,7 @@ void check_machines(Report& report) {
   bool any = std::ranges::find(report.platforms, "any") != report.platforms.end();
   std::vector<std::string> code, other;
   for (const auto& file : report.wheel.files) {
-    bool launcher = file.pe && file.member.ends_with(".exe"); // of a pure package: it is started, not loaded
+    bool launcher = any && file.pe && file.member.ends_with(".exe"); // as in setuptools: it is started, not loaded
     if ((!file.elf && !file.pe) || launcher) continue;
     code.push_back(file.member);
     auto machine = file.elf ? machine_name(file.elf->facts.machine) : pe::machine_name(file.pe->machine);

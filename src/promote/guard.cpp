@@ -5,6 +5,7 @@
 #include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
 #include "publish/verify.hpp"
+#include "registry/bound.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -30,10 +31,13 @@ publish::Reason reason_of(ObjectStore& store, registry::Action action, const Aut
 }
 
 /// A file in a repository does not know that a key was revoked in the store, and would let its thief in again.
-Result<void> check_revoked_stay(ObjectReader& store, const std::string& channel, const gate::Policy& policy) {
-  TRY(auto bound, policy_of(store, channel));
-  if (!bound) return {};
-  for (const auto& old : bound->signers)
+Result<void> check_revoked_stay(ObjectReader& store, const std::string& channel, const registry::PolicyDigest& bound,
+                                const gate::Policy& policy) {
+  if (bound.empty()) return {};
+  auto was = stored_policy(store, bound);
+  if (!was && registry::is_lost(was.error())) return {}; // a channel must not get stuck
+  if (!was) return fail(std::move(was).error());
+  for (const auto& old : was->signers)
     for (const auto& signer : policy.signers)
       if (!old.revoked.empty() && signer.key == old.key && signer.revoked.empty())
         return fail(ErrorKind::held, "O046",
@@ -47,15 +51,21 @@ Result<void> check_revoked_stay(ObjectReader& store, const std::string& channel,
 Result<void> check_binding(ObjectStore& store, const std::string& channel, const gate::Policy& policy,
                            const Author& author) {
   TRY(auto now, registry::read_channel(store, channel));
-  if (now && now->record.guard.policy.hex() == policy.digest) return {};
-  TRY_DO(check_revoked_stay(store, channel, policy));
+  registry::Bound bound; // by the moves: whoever writes the record could name a policy of before
+  if (now) {
+    TRY(bound, registry::bound_by_moves(store, now->record));
+  }
+  if (now && bound.differs.empty() && bound.policy.hex() == policy.digest) return {};
+  TRY_DO(check_revoked_stay(store, channel, bound.policy, policy));
   return check_signer(store, now, {channel, registry::Action::protect, &policy}, author.key);
 }
 
 /// What a channel shows when it becomes protected counts as let in from then on, so it must be what was sealed. Whoever
 /// may write packages can also write the digest that a store has recorded, so the bytes are read.
 Result<void> check_shown(ObjectStore& store, const std::optional<registry::Channel>& now, publish::Hashed& hashed) {
-  if (!now || !now->record.guard.policy.empty()) return {};
+  if (!now) return {};
+  TRY(auto bound, registry::bound_by_moves(store, now->record));
+  if (!bound.policy.empty() && bound.differs.empty()) return {}; // protected before, by its moves and not by its record
   const auto& name = now->record.name;
   TRY(auto view, registry::load_view(store, now->record.view), "while reading channel " + name);
   TRY(auto sets, registry::load_all_sealed(store, view.sets), "while reading channel " + name);

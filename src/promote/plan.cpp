@@ -322,16 +322,6 @@ std::shared_ptr<const pages::KnownViews> known_views(View before, const View& af
 } // namespace
 
 namespace {
-/// The channel's last move. Fails with O044 if the channel is not what that move left, or if it is lost: what somebody
-/// wrote into the record would be let in by what comes on top.
-Result<registry::LedgerRecord> as_it_was_left(ObjectReader& store, const registry::ChannelRecord& channel) {
-  auto last = registry::load_ledger(store, channel.ledger);
-  if (!last && !registry::is_lost(last.error())) return fail(std::move(last).error());
-  TRY(auto bound, registry::bound_by_moves(store, channel, last ? &*last : nullptr));
-  TRY_DO(registry::check_bound(bound, channel.name));
-  return last;
-}
-
 /// A clock that is behind makes old results fresh and expired waivers good.
 void note_clock(const registry::LedgerRecord& last, std::int64_t now_us, Findings& notes) {
   constexpr std::int64_t k_skew_us = 5ll * 60 * 1'000'000;
@@ -358,7 +348,7 @@ Result<Plan> plan_promotion_at(ObjectReader& store, const Request& request, std:
   TRY(plan.expected, registry::read_channel(store, request.channel));
   if (plan.expected) {
     TRY_DO(check_policy(plan.expected->record, request.policy));
-    TRY(plan.last, as_it_was_left(store, plan.expected->record));
+    TRY(plan.last, registry::last_move(store, plan.expected->record));
     note_clock(*plan.last, now_us, plan.notes);
   }
   TRY(auto base, view_of(store, plan.expected, request.source.sets), "while reading channel " + request.channel);

@@ -1,5 +1,6 @@
 #include "promote/planning.hpp"
 #include "promote/promote.hpp"
+#include "registry/bound.hpp"
 
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -191,7 +192,7 @@ void guard_what_left(const Difference& difference, Plan& plan) {
 
 Result<std::optional<registry::LedgerRecord>> last_rollback(ObjectReader& store, const std::string& channel) {
   TRY(auto now, registry::require_channel(store, channel));
-  TRY(auto last, registry::load_ledger(store, now.record.ledger), "while reading the last move");
+  TRY(auto last, registry::last_move(store, now.record), "while reading the last move");
   TRY(last, last_change_of_view(store, std::move(last)));
   if (last.action != registry::Action::rollback) return std::optional<registry::LedgerRecord>();
   return std::optional(std::move(last));
@@ -199,7 +200,7 @@ Result<std::optional<registry::LedgerRecord>> last_rollback(ObjectReader& store,
 
 Result<Plan> plan_rollback(ObjectReader& store, const std::string& channel, std::optional<std::uint64_t> to) {
   TRY(auto now, registry::require_channel(store, channel));
-  TRY(auto last, registry::load_ledger(store, now.record.ledger), "while reading the last move");
+  TRY(auto last, registry::last_move(store, now.record), "while reading the last move");
   return plan_rollback(store, {std::move(now), std::move(last)}, to);
 }
 

@@ -8,6 +8,7 @@
 #include "promote/signed_moves.hpp"
 #include "publish/move.hpp"
 #include "publish/publish.hpp"
+#include "registry/bound.hpp"
 #include "registry/evidence_marks.hpp"
 #include "registry/judged.hpp"
 #include "registry/rounds.hpp"
@@ -96,13 +97,16 @@ Result<void> write_pages(ObjectStore& store, const pages::KnownViews& known, reg
   return {};
 }
 
-/// The channel as it stands, with its pages brought up to it.
+/// The channel as it stands, with its pages brought up to it. Fails with O044 if that is not what its last move left.
 Result<Receipt> complete(ObjectStore& store, const std::string& channel, const registry::PlanDigest& digest,
                          const store::Counters& before) {
   Receipt receipt;
   receipt.plan.channel = channel;
-  TRY_DO(write_pages(store, {}, {}, receipt));
   TRY(auto now, registry::require_channel(store, channel));
+  TRY(auto bound, registry::bound_by_moves(store, now.record)); // the pages would show what somebody wrote into it
+  TRY_DO(registry::check_bound(bound, channel));
+  TRY_DO(write_pages(store, {}, {}, receipt));
+  TRY(now, registry::require_channel(store, channel));
   receipt.digest = digest;
   receipt.generation = now.record.generation;
   receipt.view = now.record.view;
@@ -274,7 +278,7 @@ std::string request_of_rollback(const Options& options) {
 Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const Options& options) {
   auto before = store.counters();
   TRY(auto now, registry::require_channel(store, channel));
-  TRY(auto last, registry::load_ledger(store, now.record.ledger), "while reading the last move");
+  TRY(auto last, registry::last_move(store, now.record), "while reading the last move");
   bool interrupted = false;
   if (last.action == registry::Action::rollback) {
     TRY(auto shown, pages::projected_generation(store, channel));

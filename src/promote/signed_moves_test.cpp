@@ -183,6 +183,22 @@ TEST_F(SignedMoves, ARevokedKeyDoesNotUndoWhatItSigned) {
   EXPECT_EQ(code(promote_set(1, next, keys_.lead)), "O041");
   EXPECT_EQ(code(promote::protect(*store_, "stable", policy, author(keys_.oncall))), "O046") << "the old file";
   ASSERT_TRUE(promote_set(1, next, keys_.oncall));
+  auto put = [&](const registry::ChannelRecord& record) {
+    ASSERT_TRUE(store_->put("channels/stable.json", content::Rope::literal(registry::to_json(record)), {}));
+  };
+  const auto good = channel();
+  auto edited = good;
+  edited.guard.policy = *registry::PolicyDigest::parse(policy.digest);
+  put(edited);
+  EXPECT_EQ(code(promote::protect(*store_, "stable", policy, author(keys_.oncall))), "O046")
+      << "the thief wrote it back";
+  auto borrowed = good;
+  ASSERT_TRUE(promote_set(1, next, {}, "fresh"));
+  borrowed.ledger = channel("fresh").ledger;
+  put(borrowed);
+  EXPECT_EQ(code(promote::protect(*store_, "stable", next, author(keys_.oncall))), "O044")
+      << "a move of another channel";
+  put(good);
   EXPECT_EQ(bad_moves(), 0u);
 }
 
@@ -277,7 +293,7 @@ TEST_F(SignedMoves, TheMovesSayWhatProtectsTheChannel) {
   for (const auto& record : {stripped, unblocked}) {
     put(record);
     EXPECT_EQ(code(promote_set(1, policy, {})), "O044");
-    EXPECT_EQ(code(roll_back(keys_.lead)), "O007") << "as before";
+    EXPECT_EQ(code(roll_back(keys_.lead)), "O044");
     EXPECT_EQ(code(unblock(*store_, "stable", {sets_[1].set.files[0].filename}, author(keys_.lead))).substr(0, 1), "O");
     EXPECT_EQ(code_of_last(), "O044");
     EXPECT_EQ(bad_moves(), 1u);

@@ -5,6 +5,7 @@
 #include "promote/named_files.hpp"
 #include "promote/signed_moves.hpp"
 #include "publish/move.hpp"
+#include "registry/bound.hpp"
 #include "registry/empty_extras.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -157,6 +158,8 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
 Result<Withdrawn> withdraw(ObjectStore& store, const Withdrawal& plan, const Author& author) {
   const auto& now = plan.expected.record;
   if (!plan.moves()) {
+    TRY(auto bound, registry::bound_by_moves(store, now)); // the pages would show what somebody wrote into the record
+    TRY_DO(registry::check_bound(bound, now.name));
     TRY_DO(pages::project_channel(store, now.name));
     TRY(auto merged, pages::merge_channel(store, now.name));
     return Withdrawn{now, std::move(merged.notes)};

@@ -203,22 +203,23 @@ Result<std::string> expand_prefix(const std::string& prefix, const registry::Ori
 }
 
 namespace {
-/// Where a store is: for one on this machine the path without links, as far as it exists.
-std::string place_of(const ObjectReader& store) {
-  auto path = path_of_key(store, "x");
-  if (!path) return store.describe() + "/";
+/// Where a directory of a store ("" or "a/b/") is: on this machine the path without links, as far as it exists.
+std::string place_of(const ObjectReader& store, const std::string& directory) {
+  auto path = path_of_key(store, directory + "x");
+  if (!path) return store.describe() + "/" + directory;
   path->resize(path->size() - 2);
   std::string missing;
   while (!sys::exists(*path) && path->find('/') != path->npos) {
     missing = path->substr(path->rfind('/')) + missing;
     path->resize(path->rfind('/'));
   }
-  return sys::real_path(path->empty() ? "/" : *path).value_or(*path) + missing + "/";
+  auto real = sys::real_path(path->empty() ? "/" : *path).value_or(*path);
+  return (real == "/" ? "" : real) + missing + "/";
 }
 } // namespace
 
 Result<void> refuse_inside(const ObjectReader& source, const ObjectReader& target, const std::string& prefix) {
-  auto store = place_of(source), root = place_of(target), place = root + prefix + "/";
+  auto store = place_of(source, {}), root = place_of(target, {}), place = place_of(target, prefix + "/");
   if (!place.starts_with(store) || root == store) return {}; // in the same store expand_prefix() looks
   if (place == store)
     return fail(ErrorKind::invalid_argument, "P041",

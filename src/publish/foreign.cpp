@@ -38,7 +38,7 @@ void add_said(Said& said, const index::PageFile& link) {
 /// Its links are not known, so our page could hide a package.
 Unexpected unreadable_page(const std::string& key, const std::string& why) {
   return fail(
-      ErrorKind::failed, "P121", fmt::format("the page {} {}, so its links would be lost", key, why),
+      ErrorKind::already_exists, "P121", fmt::format("the page {} {}, so its links would be lost", key, why),
       "nothing was moved; store it again as plain HTML, or remove it if nobody needs it; or promote to a prefix of "
       "its own: `--prefix quarry/{family}`");
 }

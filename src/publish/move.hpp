@@ -40,7 +40,7 @@ Result<registry::Channel> move_channel(store::ObjectStore& store, const std::str
                                        const Reason& reason);
 
 /// Fails if these sets may not be published straight into this channel: with held P083 if it is protected, with corrupt
-/// O044 if its record protects or blocks other than its last move left it, and with R022 if it blocks a file of theirs.
+/// O044 if it is not what its last move left (registry::check_bound()), and with R022 if it blocks a file of theirs.
 /// Costs what registry::bound_by_moves() does.
 Result<void> refuse_guarded(store::ObjectReader& store, const registry::ChannelRecord& channel,
                             const std::vector<registry::SealedSet>& sets);

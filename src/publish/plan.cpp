@@ -185,7 +185,7 @@ Result<Plan> finish(ObjectReader& store, Plan plan, const sys::Timestamp& now, s
   TRY(auto sets, sets_of(store, plan.directory));
   if (!several_versions) TRY_DO(refuse_other_versions(sets, plan.files, plan.directory));
   for (auto& file : plan.files) {
-    file.file.upload_time = now.text();
+    if (file.file.upload_time.empty()) file.file.upload_time = now.text(); // what is adopted was uploaded before
     TRY_DO(keep_history(sets, file.file));
     plan.set.files.push_back(file.file);
   }

@@ -75,6 +75,7 @@ Result<ReadWhole> read_whole(ObjectStore& store, const ObjectInfo& object, const
   TRY(auto described, options.describe(local->path(), 1));
   TRY_DO(refuse_libraries_without_library(described));
   described.file.key = object.key;
+  if (object.modified_us) described.file.upload_time = sys::Timestamp::from_us(object.modified_us).text();
   described.file.tags = tags_of(described.file.filename);
   ReadWhole read;
   read.planned = {on_disk.value_or(""), std::move(described.file), std::move(described.sidecar), true};

@@ -29,11 +29,23 @@ bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last) {
   return last.channel == channel.name && last.generation == channel.generation && last.to_view == channel.view;
 }
 
+Result<LedgerRecord> last_move(ObjectReader& store, const ChannelRecord& channel) {
+  auto last = registry::load_ledger(store, channel.ledger);
+  if (!last && !is_lost(last.error())) return last;
+  TRY(auto bound, bound_by_moves(store, channel, last ? &*last : nullptr));
+  TRY_DO(check_bound(bound, channel.name));
+  return last;
+}
+
 Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel) {
   auto last = registry::load_ledger(store, channel.ledger);
   if (!last && is_lost(last.error())) return false;
   if (!last) return fail(std::move(last).error());
-  if (last->channel != channel.name || is_as_left(channel, *last)) return false;
+  if (last->channel != channel.name)
+    return fail(ErrorKind::corrupt, "O044",
+                fmt::format("channel {} names a move of channel {} as its last one", channel.name, last->channel),
+                fmt::format("nothing was changed; restore {} from a copy of the store", channel_key(channel.name)));
+  if (is_as_left(channel, *last)) return false;
   channel.generation = last->generation;
   channel.view = last->to_view;
   channel.previous = last->from_view;
@@ -64,9 +76,11 @@ Result<Bound> bound_by_moves(ObjectReader& store, const registry::ChannelRecord&
 }
 
 std::string bind_again(const std::string& channel) {
-  return fmt::format("somebody wrote to the store without Quarry: restore {} from a copy, or bind the policy again: "
-                     "`quarry channel protect {} --policy FILE --reason TEXT --sign KEY`",
-                     channel_key(channel), channel);
+  return fmt::format(
+      "somebody wrote to the store without Quarry: restore {0} from a copy, or bind the policy again: "
+      "`quarry channel protect {1} --policy FILE --reason TEXT --sign KEY`; if the channel was not protected, "
+      "`quarry channel unprotect {1}` after that",
+      channel_key(channel), channel);
 }
 
 Result<void> check_bound(const Bound& bound, const std::string& channel) {

@@ -20,16 +20,20 @@ struct Bound {
   PolicyDigest policy;
   /// How the view and generation of the channel's record, its policy, what it blocks or how far back its history is
   /// kept differ from what its last move left, or that this move is lost (is_lost()). Empty: neither. A move that an
-  /// older program wrote says only the policy.
+  /// older program wrote says nothing of what was blocked and kept.
   std::string differs;
 };
 /// If the last move is lost, the record says which policy it is: a channel must not get stuck, and `protect` is the way
 /// back. Reads the last move, unless the caller gives it as `last`, and then what bound_after() reads, with its errors.
 Result<Bound> bound_by_moves(ObjectReader& store, const ChannelRecord& channel, const LedgerRecord* last = nullptr);
+/// The channel's last move. Fails with O044 as check_bound() does, also if that move is lost. Costs as
+/// bound_by_moves().
+Result<LedgerRecord> last_move(ObjectReader& store, const ChannelRecord& channel);
 /// Whether the channel shows what this move, its last one, left. Pure.
 bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last);
 /// Puts back view and generation as the last move left them, in memory: for `protect`, which then writes them. False if
-/// they are as it left them, and if it is lost or of another channel. One read.
+/// they are as it left them, and if it is lost: then nobody knows better than the record. Fails with O044 if it is a
+/// move of another channel. One read.
 Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel);
 /// What makes a record good that is not what the last move left, for hints. Pure.
 std::string bind_again(const std::string& channel);

@@ -41,6 +41,8 @@ Result<registry::Cell> parse_cell(std::string_view text) {
   if (parts.size() < 2 || parts.size() > 5) return not_a_cell(text, "it must have two to five parts");
   for (const auto& part : parts)
     if (!is_word(part)) return not_a_cell(text, "its parts may hold only letters, digits, `.`, `-` and `_`");
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (parts[i] == "any") parts[i] = {}; // as a verdict prints a cell without a family
   parts.resize(5);
   registry::Cell cell{Platform::read(parts[0]), std::string(parts[1]), std::string(parts[2]), std::string(parts[3]),
                       ""};

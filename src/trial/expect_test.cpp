@@ -19,6 +19,7 @@ TEST(ExpectedCell, IsReadPartByPart) {
   EXPECT_EQ(*parse_cell("windows/gfx110X-all"), (Cell{Platform::windows, "gfx110X-all", "", ""}));
   EXPECT_EQ(*parse_cell("linux/gfx942/3.12/torch/gpu"), (Cell{Platform::linux, "gfx942", "3.12", "torch"}));
   EXPECT_EQ(*parse_cell("linux//3.12/jax/cpu"), (Cell{Platform::linux, "", "3.12", "jax", "cpu"}));
+  EXPECT_EQ(*parse_cell("linux/any/3.12"), (Cell{Platform::linux, "", "3.12", ""})) << "as a verdict prints it";
   for (const auto* wrong : {"", "linux", "macos/gfx942/3.12", "linux/gfx 942/3.12", "linux/gfx942/py312",
                             "linux/gfx942/3.12/torch/tpu", "linux/gfx942/3.12/torch/cpu/more"}) {
     auto cell = parse_cell(wrong);

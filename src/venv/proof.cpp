@@ -53,6 +53,9 @@ Unexpected no_match(const ProofInputs& inputs, const Distribution& distribution,
                                      inputs.environment.directory, inputs.source.description, why));
   for (const auto* offer : offered)
     if (error.details.size() < k_offers_shown) error.details.push_back("offered  " + offer->file.filename);
+  error.hint =
+      "the environment holds packages of more than one source: make it anew with `quarry venv install --clean`, and "
+      "all packages from one source";
   return fail(std::move(error));
 }
 

@@ -62,6 +62,10 @@ Result<std::vector<dist::RecordRow>> kept_rows(const Opened& wheel, const std::v
     else
       result.push_back(*found->second);
   }
+  std::set<std::string_view> names;
+  for (const auto& member : wheel.zip.members()) names.insert(member.name);
+  for (const auto& row : rows) // a new RECORD would hide that a file was lost
+    if (!names.contains(row.path)) missing.push_back(fmt::format("RECORD lists {}, which the wheel lacks", row.path));
   if (!missing.empty()) return not_sound(path, std::move(missing));
   return result;
 }

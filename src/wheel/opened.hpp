@@ -27,7 +27,8 @@ Result<Opened> open_wheel(content::Rope bytes, const std::string& path);
 /// The bytes of a file below dist-info. Fails with W010 if it is missing.
 Result<std::string> text_of(const Opened& wheel, std::string_view file, std::uint64_t max_bytes);
 
-/// RECORD's rows for the members that are kept, in their order. Fails with W010 if it does not list one of them.
+/// RECORD's rows for the members that are kept, in their order. Fails with W010 if it does not list one of them, or
+/// lists a file that the wheel lacks.
 Result<std::vector<dist::RecordRow>> kept_rows(const Opened& wheel, const std::vector<const zip::Member*>& kept,
                                                const std::string& path);
 

@@ -134,9 +134,9 @@ constexpr int k_substitutions_max = 3; // "$(f "$(gh …)")"
 void drop_closing(std::vector<Word>& words) {
   for (auto& word : words) {
     if (word.text.ends_with('`') && std::ranges::count(word.text, '`') == 1) word.text.pop_back();
-    while (word.text.ends_with(')') && word.text.find("${{") == std::string::npos &&
-           std::ranges::count(word.text, ')') > std::ranges::count(word.text, '('))
-      word.text.pop_back();
+    if (word.text.find("${{") != std::string::npos) continue;
+    auto extra = std::ranges::count(word.text, ')') - std::ranges::count(word.text, '(');
+    for (; extra > 0 && word.text.ends_with(')'); --extra) word.text.pop_back();
   }
 }
 
@@ -232,8 +232,8 @@ std::size_t read_gh_words(const std::vector<Word>& words, std::size_t i, const N
     if (auto repository = run ? option(words, i, name) : std::nullopt) return set_repository(*repository, call), i;
   const auto& word = words[i].text;
   if (word == "--json" || word == "--input") call.inputs_unknown = true;
-  if (word.ends_with('>')) return i + 1; // a redirection
-  if (word.starts_with('-') || word.find('>') != word.npos) return i;
+  if (word.ends_with('>') || word.ends_with('<')) return i + 1; // a redirection: the file is the next word
+  if (word.starts_with('-') || word.find_first_of("<>") != word.npos) return i;
   auto had_target = !call.target.empty();
   if (run && !had_target) call.target = word;
   if (!run) read_dispatch_address(word, call);

@@ -159,6 +159,8 @@ private:
       changed(ChangeKind::input, input.at, input.name, where, "default", was->fallback.value_or(""),
               input.fallback.value_or(""));
       changed(ChangeKind::input, input.at, input.name, where, "type", was->type, input.type);
+      changed(ChangeKind::input, input.at, input.name, where, "options", text::join(was->options, ", "),
+              text::join(input.options, ", "));
       changed(ChangeKind::input, input.at, input.name, where, "required", was->required ? "true" : "false",
               input.required ? "true" : "false");
     }

@@ -70,6 +70,8 @@ bool stands_there(std::string_view text, const Edit& edit) {
 
 Edited edited(std::string_view text, const std::vector<const Located*>& wanted) {
   Edited done;
+  for (auto at = text.find('\r'); at != text.npos; at = text.find('\r', at + 1))
+    if (text.substr(at, 2) != "\r\n") return {std::string(text), {}}; // a line end for libfyaml, and not for us
   auto lines = lines_with_ends(text);
   auto place = [&](std::size_t i) { return wanted[i]->edit->at.line != 0 ? wanted[i]->edit->at : wanted[i]->at; };
   std::vector<std::size_t> order(wanted.size());

@@ -119,7 +119,9 @@ std::optional<std::size_t> combinations(const std::vector<const Member*>& column
   if (!exclude || columns.empty()) return product;
   bool varies = std::ranges::any_of(columns, [](const Member* one) { return has_expression(one->value); });
   if (!exclude->is_sequence() || has_expression(*exclude) || varies) return std::nullopt;
-  if (product * exclude->items.size() > k_exclusions_max) return std::nullopt;
+  std::size_t values = columns.size();
+  for (const auto* column : columns) values += column->value.items.size();
+  if (std::max(product, values) * exclude->items.size() > k_exclusions_max) return std::nullopt;
   std::vector<std::vector<std::vector<bool>>> entries;
   for (const auto& entry : exclude->items)
     if (auto matches = matches_of(entry, columns); !matches.empty()) entries.push_back(std::move(matches));

@@ -79,6 +79,23 @@ bool is_still_there(const Sides& sides, const History& history, const std::strin
          });
 }
 
+/// Whether the name is what the sentence says was removed: "Removed the `build` job", and not "Removed the key of
+/// `a.yml`".
+bool is_removed_thing(const Claim& claim, const std::string& name) {
+  static constexpr std::array<std::string_view, 12> k_words = {
+      "the", "a", "old", "unused", "workflow", "workflows", "job", "and", "jobs", "obsolete", "input", "inputs"};
+  auto at = claim.text.find(name);
+  if (at == std::string::npos) return false;
+  auto words = text::split_any(std::string_view(claim.text).substr(0, at), " `'\",*-");
+  std::erase_if(words, [&](const auto& word) {
+    return word.empty() || std::ranges::find(k_words, text::lower(word)) != k_words.end() ||
+           std::ranges::find(claim.names, word) != claim.names.end();
+  });
+  auto behind = std::string_view(claim.text).substr(at + name.size());
+  if (behind.starts_with('`')) behind.remove_prefix(1);
+  return words.size() == 1 && !behind.starts_with("'s");
+}
+
 /// Moves the names out of `judged` that a text calls removed and that are still there: "Removed `build.yml`", and only
 /// a line of it was changed.
 std::vector<std::string> take_what_stays(const Sides& sides, const History& history, const Claim& claim,
@@ -86,7 +103,7 @@ std::vector<std::string> take_what_stays(const Sides& sides, const History& hist
   std::vector<std::string> stays;
   if (claim.verb != Claim::Verb::removed) return stays;
   std::erase_if(judged.holds, [&](const std::string& name) {
-    if (!is_still_there(sides, history, name)) return false;
+    if (!is_removed_thing(claim, name) || !is_still_there(sides, history, name)) return false;
     stays.push_back(name);
     return true;
   });

@@ -182,8 +182,10 @@ bool brings_files(const ShellCommand& command) {
   };
   auto program = program_of(command);
   if (program == "gh") return has("download") || has("checkout");
-  bool moves = has("checkout") || has("switch") || has("reset") || has("pull") || has("merge") || has("apply");
-  return program == "git" && moves && !has("-b") && !(has("switch") && has("-c")); // a new branch has the same files
+  static constexpr std::string_view k_verbs[] = {"checkout", "switch",      "reset",   "pull", "merge", "apply",
+                                                 "rebase",   "cherry-pick", "restore", "am",   "stash", "worktree"};
+  bool new_branch = (has("-b") || has("-c")) && words.size() == at + 4; // `git checkout -b NEW`: the same files
+  return program == "git" && !new_branch && std::ranges::any_of(k_verbs, has);
 }
 
 /// Whether an action before the step, or a command of it or before, may have put a path of the workspace there.

@@ -114,7 +114,8 @@ private:
   }
 
   void character(char c) {
-    bool line_goes_on = (c == '\\' || c == '`') && at_ + 1 < script_.size() && script_[at_ + 1] == '\n';
+    bool joins = c == '\\' || (c == '`' && !in_word_); // in PowerShell behind a blank; in sh it may end `command`
+    bool line_goes_on = joins && at_ + 1 < script_.size() && script_[at_ + 1] == '\n';
     if (line_goes_on) {
       end_word();
       at_ += 2;

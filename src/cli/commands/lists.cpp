@@ -109,20 +109,26 @@ std::string main_package(const registry::SetRecord& set) {
   return found ? found->project + " " + found->version : "";
 }
 
+/// What the channel shows; nothing if it does not exist. Its last move is not read: it may be lost.
+Result<registry::ViewRecord> view_of_channel(store::ObjectReader& store, const std::string& name) {
+  TRY(auto channel, registry::read_channel(store, name), "while reading channel " + name);
+  if (!channel) return registry::ViewRecord();
+  return registry::load_view(store, channel->record.view);
+}
+
 /// Set digest -> names of the channels that show it. Channels that cannot be read are in `notes`.
 Result<std::map<registry::SetDigest, std::vector<std::string>>> channels_of_sets(store::ObjectReader& store,
                                                                                  Findings& notes) {
   std::map<registry::SetDigest, std::vector<std::string>> channels;
   TRY(auto names, registry::list_channels(store));
   for (const auto& name : names) {
-    auto looked = look_at_channel(store, name);
+    auto looked = view_of_channel(store, name);
     if (!looked && registry::is_lost(looked.error())) {
       notes.push_back(unreadable_channel(name, looked.error()));
       continue;
     }
-    TRY(auto listed, std::move(looked));
-    if (!listed) continue;
-    for (const auto& set : listed->view.sets) channels[set].push_back(name);
+    TRY(auto view, std::move(looked));
+    for (const auto& set : view.sets) channels[set].push_back(name);
   }
   return channels;
 }
@@ -185,7 +191,9 @@ Result<int> list_sets(Context& context, const Arguments& arguments) {
   }
   print_rows(context, {k_text, k_text, k_name, k_number, k_number, k_name, k_text},
              {"set", "sealed", "package", "files", "size", "directory", "channels"}, std::move(rows),
-             store->describe() + (wanted.empty() ? " has no sealed sets" : " has no sets in channel " + wanted));
+             store->describe() +
+                 (wanted.empty() ? " has no sealed sets"
+                                 : " has no sets in channel " + wanted + (notes.empty() ? "" : " that can be read")));
   context.out.findings(notes);
   context.out.document({{"schema", "quarry.set-list/1"}, {"sets", list}, {"notes", findings_json(notes)}});
   return exit_code_of(notes);

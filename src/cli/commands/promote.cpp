@@ -13,6 +13,7 @@
 #include "cli/shared_flags.hpp"
 #include "cli/verdict.hpp"
 #include "sys/clock.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -104,6 +105,11 @@ void print_promotion(Context& context, const Arguments& arguments, const Promoti
         verdict_text(verdict, subjects, {promotion.request.source.source, channel, context.out.data_look()}));
   if (receipt.held) {
     context.out.data(fmt::format("held: nothing was moved, {} stays as it is\n", channel));
+    auto is_ready = [](const gate::CellVerdict& cell) { return cell.verdict == gate::Decision::ready; };
+    if (promotion.request.ready_cells_only && std::ranges::any_of(verdict.cells, is_ready))
+      context.out.data(
+          "Ready cells stay, too: a family moves with all its Pythons and frameworks, and what moves must be "
+          "installable without what is held.\n");
     return context.out.data(held_text(context, arguments, {promotion.request.policy, verdict, subjects}));
   }
   if (delivery && dry_run) context.out.data(delivery_text(promotion.to, *delivery, true));

@@ -244,6 +244,7 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
     return fail(ErrorKind::invalid_argument, "O022", "`--from` needs the channel that the sets are for",
                 "name it: `quarry status CHANNEL --from LOCATOR`");
   Findings notes;
+  int code = 0;
   bool all = names.empty();
   if (all) {
     TRY(auto channels, registry::channel_names(*store));
@@ -264,6 +265,7 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
     auto judged = status_of(context, arguments, *store, name);
     if (!judged && all && registry::is_lost(judged.error())) { // the other channels are to be seen
       notes.push_back(unreadable_channel(name, judged.error()));
+      code = traits(ErrorKind::corrupt).exit_code;
       continue;
     }
     TRY(auto status, std::move(judged));
@@ -292,7 +294,7 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
                         {"unfinished", half},
                         {"candidate", candidate},
                         {"notes", findings_json(notes)}});
-  return 0;
+  return code;
 }
 
 Command status_command() {
@@ -322,6 +324,7 @@ Command status_command() {
       .examples = {{"quarry status --store s3://builds", "every channel"},
                    {"quarry status stable --from channel:staging", "and what holds the next release"}},
       .exit_codes = {{3, "the channel does not exist"},
+                     {6, "a channel was altered or lost; without CHANNEL the others are shown"},
                      {10, "with `--from`: what an earlier verdict on these sets was made with is gone"}},
       .schema = "quarry.status/1",
       .run = run_status};

@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/log_rules.hpp"
 #include "cli/records.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -16,10 +17,13 @@ using buildlog::TestsReport;
 
 constexpr std::size_t k_report_rows = 20;
 
-/// Without controls. GitHub reads a line that begins with `::`, also behind blanks, as a command: quotes prevent that.
+/// Without controls. GitHub reads `##[…]` anywhere in a line as a command, and `::` at its begin, also behind blanks of
+/// any alphabet: a space and quotes prevent that.
 std::string report_cell(std::string_view text) {
-  auto clean = buildlog::shown(text, text.size());
-  return text::trim(clean).starts_with("::") ? fmt::format("\"{}\"", clean) : clean;
+  auto clean = text::replace_all(buildlog::shown(text, text.size()), "##[", "# #[");
+  auto begin = std::ranges::find_if(clean, [](char c) { return c > ' ' && static_cast<unsigned char>(c) < 0x7f; });
+  bool command = std::string_view(begin, clean.end()).starts_with("::");
+  return command ? fmt::format("\"{}\"", clean) : clean;
 }
 
 std::string report_first_line(const std::string& text) { return report_cell(text.substr(0, text.find('\n'))); }

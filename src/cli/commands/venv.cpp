@@ -16,6 +16,7 @@
 #include "sys/path.hpp"
 #include "venv/install.hpp"
 #include "venv/seen.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -119,11 +120,20 @@ Result<std::uint64_t> seconds_flag(const Arguments& arguments, const std::string
   return fail(ErrorKind::invalid_argument, "V005", fmt::format("{} is not a number of seconds up to a day", name));
 }
 
+/// Whether pip takes the word for a file or a URL: pip's own list of endings (ARCHIVE_EXTENSIONS), before extras.
+bool is_file(const std::string& package) {
+  static constexpr std::string_view k_endings[] = {".whl", ".zip",    ".tar.gz", ".tgz", ".tar",    ".tar.bz2",
+                                                   ".tbz", ".tar.xz", ".txz",    ".tlz", ".tar.lz", ".tar.lzma"};
+  if (package.find('/') != package.npos) return true;
+  auto name = text::lower(text::trim(std::string_view(package).substr(0, package.find('['))));
+  return std::ranges::any_of(k_endings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
 /// A requirement that pip would refuse is refused before an environment is made for it. Files and URLs are pip's,
 /// unless the packages are to be those of sealed sets: what lies elsewhere would be tested with them.
 Result<void> check_packages(const std::vector<std::string>& packages, bool sealed) {
   for (const auto& package : packages) {
-    bool file = package.find('/') != package.npos || package.ends_with(".whl") || package.ends_with(".tar.gz");
+    bool file = is_file(package);
     if (file && sealed)
       return fail(ErrorKind::invalid_argument, "V005",
                   fmt::format("--packages: `{}` is a file or a URL, and --from installs what its sets hold", package),

@@ -63,10 +63,16 @@ Findings unknown_names(const Context& context, store::ObjectReader& store, const
                                  fmt::format("the families table has neither a family nor a target {}", family),
                                  "`quarry matrix targets` lists them"));
   std::vector<std::string> platforms(PlatformWords::k_texts.begin(), PlatformWords::k_texts.end());
+  platforms.emplace_back("macos"); // no run is for it, but wheels may be
   auto platform = std::string(waiver.cell.platform.text());
   if (!platform.empty() && std::ranges::find(platforms, platform) == platforms.end())
-    found.push_back(unknown_name("--platform", fmt::format("no run is for the platform {}", platform),
+    found.push_back(unknown_name("--platform", fmt::format("no package is for the platform {}", platform),
                                  "it is one of: " + text::join(platforms, ", ")));
+  const auto& python = waiver.cell.python;
+  auto parts = text::split(python, '.');
+  if (!python.empty() && (parts.size() != 2 || !text::parse_u64(parts[0]) || !text::parse_u64(parts[1])))
+    found.push_back(
+        unknown_name("--python", fmt::format("{} is not the version of a Python", python), "write it as 3.12"));
   auto suites = suites_of(policy);
   if (!waiver.suite.empty() && std::ranges::find(suites, waiver.suite) == suites.end())
     found.push_back(unknown_name("--suite", fmt::format("policy {} asks for no suite {}", policy.name, waiver.suite),
