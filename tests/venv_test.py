@@ -270,6 +270,9 @@ def test_what_is_not_a_requirement_is_refused_before_an_environment_is_made(pack
     for wrong in ("rocm[", "rocm==", "--pre"):
         done = refused("V005", 2, "venv", "install", tmp_path / "env", "--from", packages_with_extras, f"--packages={wrong}")
         assert f"`{wrong}` is not a requirement" in done.err and "hint: write names as pip takes them" in done.err
+    for wrong in ("a-1-py3-none-any.whl[x]", "A-1.WHL", "a-1.zip", "a-1.tar.bz2", "./a", "https://localhost/a-1.tar.gz"):
+        done = refused("V005", 2, "venv", "install", tmp_path / "env", "--from", packages_with_extras, f"--packages={wrong}")
+        assert f"`{wrong}` is a file or a URL" in done.err
     assert not (tmp_path / "env").exists()
 
 

@@ -121,6 +121,7 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y141", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref="main"))}, {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT))}),
     ("Y143", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./.github/actions/none\n"), ".github/actions/act/action.yml": ACTION % "composite"}, {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./.github/actions/act\n")}),
     ("Y143", {"a.yml": call("").replace("target", "none")}, {"none.yml": CALLED % "" + jobs("make")}),
+    ("Y143", {"a.yml": call("").replace(".github/workflows/target", "ci/target"), "target.yml": CALLED % "" + jobs("make"), "ci/target.yml": CALLED % "" + jobs("make")}, {"a.yml": call("")}),
     ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: actions/download-artifact@v5\n", "bash no.sh")}),
     ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: actions/cache@v5\n        with: {path: made}\n", "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: actions/cache@v5\n        with: {path: no.sh}\n", "bash no.sh")}),
     ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "git checkout -b new && bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "git checkout other && bash no.sh")}),
@@ -226,13 +227,21 @@ def test_the_repair_of_a_forgotten_input_keeps_the_default_of_other_events(tmp_p
         assert len(found) == 1 and f"pass `level: {fix}" in found[0]["fix"], found
 
 
+def test_a_matrix_of_more_jobs_than_are_counted(tmp_path):
+    columns = ", ".join(f"c{n}: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]" for n in range(7))
+    caller = "on: push\njobs:\n" + job("make", more=f"    strategy: {{matrix: {{{columns}}}}}\n")
+    found = [one for one in report_of(tmp_path, {"a.yml": caller})["findings"] if one["code"] == "Y133"]
+    assert len(found) == 1 and "makes more than 1000000 jobs" in found[0]["message"]
+
+
 def test_what_is_no_workflow_file(tmp_path):
     """A directory is not one, a file without permission is none that GitHub refuses, and a code must exist."""
     files = {"a.yml": PLAIN + "# quarry: ignore Y999 reason=\"x\" until=2999-01-01\n", "dir.yml/note.txt": ""}
     (tmp_path / ".github/workflows/dir.yml").mkdir(parents=True)
     assert codes(tmp_path, {"a.yml": files["a.yml"], ".github/workflows/dir.yml/note.txt": "x"}) == {"Y105"}
     subprocess.run("git init -q . && git add -A && git -c user.name=a -c user.email=b commit -qm c", shell=True, cwd=tmp_path, check=True)
-    assert quarry("workflow", "lint", tmp_path, "--baseline", "HEAD", "--json").json["known"] == 1
+    for part in ("", ".github/workflows"):
+        assert quarry("workflow", "lint", tmp_path / part, "--baseline", "HEAD", "--json").json["known"] == 1
 
 
 def test_a_circle_is_shown_once_with_its_way(tmp_path):

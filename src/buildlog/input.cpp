@@ -327,7 +327,8 @@ Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findi
 void tell_apart(std::vector<Input>& inputs) {
   std::vector<VariantName> names;
   for (const auto& input : inputs) {
-    auto path = text::replace_all(input.name, ".zip!", ".zip/");
+    auto path = input.name;
+    if (auto zip = text::lower(path).find(".zip!"); zip != path.npos) path[zip + 4] = '/';
     names.push_back({path.substr(0, path.rfind('/') + 1), input.variant, input.labelled}); // npos + 1 is 0
   }
   tell_apart(names);

@@ -40,19 +40,20 @@ void parse_action(std::string_view text, BazelProgress& into) {
   into.action = text::trim(timed ? text.substr(0, semicolon) : text);
 }
 
-/// U+007F to U+009F, U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069, in valid UTF-8.
+/// U+007F to U+009F, U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069, in valid UTF-8.
 std::string without_hidden_controls(std::string text) {
   auto hides = [&](std::size_t at) -> std::size_t { // the length of what is replaced
     auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
     if (byte(0) == 0x7F) return 1;
     if (byte(0) == 0xC2) return byte(1) <= 0x9F ? 2 : 0;
+    if (byte(0) == 0xD8) return byte(1) == 0x9C ? 2 : 0;
     if (byte(0) != 0xE2 || (byte(1) != 0x80 && byte(1) != 0x81)) return 0;
     auto last = byte(2);
     bool turns =
         byte(1) == 0x81 ? last >= 0xA6 && last <= 0xA9 : last == 0x8E || last == 0x8F || (last >= 0xAA && last <= 0xAE);
     return turns ? 3 : 0;
   };
-  for (std::size_t at = 0; (at = text.find_first_of("\x7F\xC2\xE2", at)) != text.npos;)
+  for (std::size_t at = 0; (at = text.find_first_of("\x7F\xC2\xD8\xE2", at)) != text.npos;)
     if (auto length = hides(at); length > 0) {
       text.replace(at, length, "\xEF\xBF\xBD");
       at += 3;

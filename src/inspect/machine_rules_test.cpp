@@ -80,6 +80,8 @@ TEST(MachineRules, Tags) {
       {"Q106 another machine", wheel(k_linux, {file("x/a.so"), file("x/b.so", arm)}), {"w Q106"}},
       {"Q106 Windows fits", wheel("win_amd64", {made::dll("x/a.dll", {})}), {}},
       {"Q106 a library for Windows", wheel("win_arm64", {made::dll("x/a.dll", {})}), {"w Q106"}},
+      {"Q106 a program for another machine", wheel("win_arm64", {made::dll("x/a.exe", {})}), {"w Q106"}},
+      {"Q107 a launcher", wheel("any", {made::dll("x/a.exe", {})}), {}},
       {"Q107", wheel("any", {file("x/a.so")}), {"e Q107"}},
       {"Q107 without code", wheel("any", {}), {}},
       {"Q108", pure(wheel(k_linux, {file("x/a.so")})), {"w Q108"}},

@@ -93,7 +93,9 @@ TEST_F(Protection, WhatSomebodyWroteIntoTheRecordIsNotLetInByTheNextMove) {
   ASSERT_FALSE(plan) << "the untested file would be there below what was tested";
   EXPECT_EQ(plan.error().code, "O044") << render(plan.error());
   EXPECT_EQ(promote::unprotect(*store_, "stable", k_author).error().code, "O044");
-  ASSERT_TRUE(protect()) << "the way back";
+  auto put_back = protect();
+  ASSERT_TRUE(put_back) << "the way back";
+  EXPECT_TRUE(put_back->put_back);
   auto back = *registry::require_channel(*store_, "stable");
   EXPECT_EQ(back.record.view, now.record.view);
   EXPECT_EQ(back.record.generation, now.record.generation + 1);

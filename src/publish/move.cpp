@@ -100,13 +100,13 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
     }
     if (same) {
       TRY_DO(pages::project_channel(store, channel)); // an earlier call may have died before it had written them
-      return Guarded{now->record, false};
+      return Guarded{now->record, false, false};
     }
     TRY(auto view, same_view(store, now));
     auto moved = move_channel(store, channel, now, view, with_guard);
     if (moved) {
       TRY_DO(pages::project_channel(store, channel, pages::Extent::changed, {}, *moved));
-      return Guarded{std::move(moved->record), true};
+      return Guarded{std::move(moved->record), true, put_back};
     }
     TRY_DO(rounds.another(std::move(moved).error()));
   }

@@ -55,6 +55,7 @@ using ChangeGuard = std::function<Result<registry::Guard>(const registry::Guard&
 struct Guarded {
   registry::ChannelRecord channel;
   bool moved = false;
+  bool put_back = false; ///< by `protect`: the record showed something else than its last move had left
 };
 Result<Guarded> change_guard(store::ObjectStore& store, const std::string& channel, const ChangeGuard& change,
                              const Reason& reason);

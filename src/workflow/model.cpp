@@ -115,7 +115,7 @@ constexpr std::size_t k_exclusions_max = 1'000'000;
 std::optional<std::size_t> combinations(const std::vector<const Member*>& columns, const Node* exclude) {
   std::size_t product = 1;
   for (const auto* column : columns)
-    product = std::min(product * std::max<std::size_t>(column->value.items.size(), 1), k_exclusions_max + 1);
+    product = std::min(product * std::max<std::size_t>(column->value.items.size(), 1), k_legs_max + 1);
   if (!exclude || columns.empty()) return product;
   bool varies = std::ranges::any_of(columns, [](const Member* one) { return has_expression(one->value); });
   if (!exclude->is_sequence() || has_expression(*exclude) || varies) return std::nullopt;
@@ -236,7 +236,10 @@ void resolve_workflows(Repository& repository) {
       if (call.kind == Call::Kind::action || call.foreign || call.unknown) continue;
       for (const auto& target : repository.files) {
         bool by_name = call.kind == Call::Kind::dispatch && target->name == call.target;
-        if (!target->action && (target->basename() == path::basename(call.target) || by_name)) call.file = target->path;
+        bool local = call.kind == Call::Kind::workflow && call.target.starts_with("./");
+        bool elsewhere = local && path::dirname(path::normal(call.target)) != ".github/workflows";
+        bool by_file = !elsewhere && target->basename() == path::basename(call.target);
+        if (!target->action && (by_file || by_name)) call.file = target->path;
       }
     }
 }

@@ -12,7 +12,8 @@
 
 namespace quarry::workflow {
 
-inline constexpr std::size_t k_levels_max = 10; ///< of workflows that call each other: GitHub's bound
+inline constexpr std::size_t k_legs_max = 1'000'000; ///< jobs of a matrix are counted as far as this
+inline constexpr std::size_t k_levels_max = 10;      ///< of workflows that call each other: GitHub's bound
 
 /// Names of inputs, jobs and contexts compare without ASCII case, as GitHub does. Allocates nothing.
 bool same_name(std::string_view a, std::string_view b);

@@ -145,7 +145,8 @@ void check_bounds(const Rules& rules, const File& file, bool circular) {
   for (const auto& job : file.jobs)
     if (!job.dynamic_matrix && job.legs > k_matrix_jobs_max)
       rules.add(file, job.at, "Y133", Severity::error,
-                fmt::format("the matrix of job `{}` makes {} jobs; GitHub starts at most {}", job.id, job.legs,
+                fmt::format("the matrix of job `{}` makes {}{} jobs; GitHub starts at most {}", job.id,
+                            job.legs > k_legs_max ? "more than " : "", std::min(job.legs, k_legs_max),
                             k_matrix_jobs_max),
                 "split it by a reusable workflow");
   std::set<std::string> called;

@@ -279,10 +279,12 @@ private:
     auto path = path::normal(call.target.substr(2));
     if (rules_.repository.up.empty() && !tree_.exists(".github/workflows"))
       return rules_.not_looked_at("calls of workflows from a directory that is not a repository's root");
-    if (tree_.exists(path)) return; // it cannot be read, which is told
+    bool elsewhere = path::dirname(path) != ".github/workflows";
+    if (!elsewhere && tree_.exists(path)) return; // it cannot be read, which is told
     rules_.add(file, call.at, "Y143", Severity::error,
-               fmt::format("job `{}` calls {}, which does not exist in this repository",
-                           file.jobs[static_cast<std::size_t>(call.job)].id, call.target),
+               fmt::format("job `{}` calls {}, {}", file.jobs[static_cast<std::size_t>(call.job)].id, call.target,
+                           elsewhere ? "and GitHub finds reusable workflows in .github/workflows only"
+                                     : "which does not exist in this repository"),
                "correct the path");
   }
 

@@ -74,14 +74,13 @@ private:
 
   /// `<<EOF`, `<<-'EOF'`, `<<< text`: its word stays, and where the document ends is kept for the end of the line.
   void here_document() {
-    auto program = program_of(command_);
-    bool executed = is_interpreter(program) && program.ends_with("sh");
     begin_word();
     auto end = std::min(script_.find_first_not_of('<', at_), script_.size());
     bool document = end == at_ + 2;
     word_.text += script_.substr(at_, end - at_);
     at_ = end;
-    if (!document || executed || documents_.begun.size() == k_documents_max) return;
+    if (!document || documents_.begun.size() == k_documents_max) return;
+    if (program_of(command_).ends_with("sh") && executes_input(command_)) return; // its lines are commands
     auto rest = script_.substr(at_, script_.find('\n', at_) - at_);
     bool tabs = rest.starts_with('-');
     if (tabs) rest.remove_prefix(1);

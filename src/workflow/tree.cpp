@@ -68,7 +68,14 @@ public:
   std::vector<std::string> files_in(const std::string& directory) override {
     return tree_.files_in(prefix_ + directory);
   }
-  std::vector<std::string> files() override { return tree_.files(); }
+  std::vector<std::string> files() override {
+    auto all = tree_.files();
+    if (prefix_.starts_with("..")) return all;
+    std::vector<std::string> inside;
+    for (const auto& file : all)
+      if (file.starts_with(prefix_)) inside.push_back(file.substr(prefix_.size()));
+    return inside;
+  }
   Result<std::string> read(const std::string& path, std::uint64_t bytes_max) override {
     return tree_.read(prefix_ + path, bytes_max);
   }
@@ -93,7 +100,8 @@ public:
 
   std::vector<std::string> files_in(const std::string& directory) override {
     std::vector<std::string> names;
-    auto prefix = directory.empty() ? "" : directory + "/";
+    auto place = path::normal(directory);
+    auto prefix = directory.empty() || place == "." ? "" : place + "/";
     for (auto at = std::lower_bound(files_.begin(), files_.end(), prefix);
          at != files_.end() && at->starts_with(prefix); ++at) {
       auto name = at->substr(prefix.size());

@@ -32,7 +32,7 @@ public:
 /// The directory `root`; not_found Y150 when it is not a directory.
 Result<std::unique_ptr<Tree>> open_directory(const std::string& root);
 
-/// The same files, looked up below `prefix`, such as "../../". `tree` must live longer.
+/// The same files, looked up below `prefix`, such as "../../" or "sub/". `tree` must live longer.
 std::unique_ptr<Tree> below(Tree& tree, std::string prefix);
 
 struct GitPlace {

@@ -46,6 +46,10 @@ Result<int> run_protect(Context& context, const Arguments& arguments) {
   TRY(auto guarded, promote::protect(*store, arguments.operands.at(0), policy, author));
   context.out.data(fmt::format("{}   {}  by policy {} ({})\n", guarded.moved ? "protected" : "unchanged",
                                place_of(guarded), policy.name, guarded.channel.guard.policy.short_hex()));
+  if (guarded.put_back)
+    context.out.note(
+        fmt::format("somebody had edited the record of {}: it shows what its last move left again, view {}",
+                    guarded.channel.name, guarded.channel.view.short_hex()));
   context.out.document(document_of(guarded, "quarry.channel-protect/1"));
   return 0;
 }

@@ -98,8 +98,10 @@ Result<std::size_t> apply_baseline(const Context& context, const Arguments& argu
                                    const workflow::LintOptions& options, workflow::Report& report) {
   auto revision = arguments.find("--baseline");
   if (!revision) return 0;
-  TRY(auto tree, workflow::open_revision(git_place(context, workflow_root(arguments), *revision)),
-      "while reading --baseline");
+  auto place = git_place(context, workflow_root(arguments), *revision);
+  TRY(auto whole, workflow::open_revision(place), "while reading --baseline");
+  TRY(auto prefix, workflow::git(place, {"rev-parse", "--show-prefix"})); // DIR may be a part of the repository
+  auto tree = workflow::below(*whole, prefix.substr(0, prefix.find('\n')));
   auto before = workflow::lint(*tree, options);
   if (!before && before.error().is(codes::no_workflow)) return 0; // the change adds the first workflow
   if (!before) return fail(std::move(before).error());
