@@ -262,9 +262,11 @@ TEST_F(ChannelPages, AnyOrderOfMovesAndWritersEndsInTheSamePages) {
 
 TEST(GuardedChannel, TheSameCallCompletesAProtectionThatDiedAnywhere) {
   const registry::Guard guard{registry::PolicyDigest(sha256("a policy")), {}};
+  Reason reason{registry::Action::protect, {}, {}, "tester", k_when, {}};
+  reason.policy = guard.policy; // as the record says: else the same call would move again
   auto protect = [&](store::ObjectStore& store) {
-    return change_guard(store, k_channel, [&](const registry::Guard&) -> Result<registry::Guard> { return guard; },
-                        {registry::Action::protect, {}, {}, "tester", k_when, {}});
+    return change_guard(
+        store, k_channel, [&](const registry::Guard&) -> Result<registry::Guard> { return guard; }, reason);
   };
   auto undisturbed = store::make_memory_store();
   store::testing::FaultyStore counting(*undisturbed);

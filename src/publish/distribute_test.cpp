@@ -319,7 +319,7 @@ TEST_F(Distribute, WhatAnotherToolListedIsNotHidden) {
        "rocm-6.4.tar.gz  in v9/index.html"}, // `index build` was here
       {{{"index.html", "<a href=\"rocm-7.0.tar.gz\">rocm-7.0.tar.gz</a><a href=\"rocm/\">rocm</a>"}}, ""},
       {{{"index.html", "<h1>Welcome</h1><a href=\"https://example.org/\">us</a>"}}, ""},
-      {{{"notes.txt", "kept"}, {"index.html", "\xff"}}, ""},
+      {{{"notes.txt", "kept"}}, ""},
   };
   const auto sets = *plan_distribution(registry::resolve_run(*source_, "42-linux")->sets, "v9");
   for (const auto& each : cases) {
@@ -333,6 +333,11 @@ TEST_F(Distribute, WhatAnotherToolListedIsNotHidden) {
     EXPECT_EQ(checked.error().code, "P090");
     EXPECT_THAT(checked.error().details, ::testing::ElementsAre(::testing::StartsWith(each.lost)));
   }
+  auto target = store::make_memory_store();
+  ASSERT_TRUE(target->put("v9/index.html", content::Rope::literal("\xff"), {}));
+  auto unreadable = check_distribution(*target, sets, 2);
+  ASSERT_FALSE(unreadable);
+  EXPECT_EQ(unreadable.error().code, "P121") << "nobody knows what it lists";
 }
 
 TEST_F(Distribute, WhatIsAddedToOurRepositoryByHandIsNotHiddenEither) {
