@@ -94,7 +94,7 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
     bool same = now && !put_back && *with_guard.guard == before;
     if (same) {
       TRY(auto bound, registry::bound_by_moves(store, now->record));
-      // If somebody edited the record, "unchanged" would vouch for it. Only `protect` makes record and moves agree.
+      // An edited record must not be reported as "unchanged". Only `protect` may go on: it corrects the record.
       if (reason.action != registry::Action::protect) TRY_DO(registry::check_bound(bound, channel));
       same = bound.differs.empty();
     }

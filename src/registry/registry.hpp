@@ -219,9 +219,9 @@ struct Channel {
 };
 /// Reads a channel and the ETag for swap_channel(); nullopt if it does not exist. R011, R012, R016. One request.
 Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name);
-/// The same, but fails if there is no record: with corrupt (R026) if the channel has pages, so the record is lost, else
-/// with not_found (R015). That costs one or two heads, and for R015 a listing, because the hint names the channels that
-/// exist; where the store cannot be listed, the hint does not.
+/// The same, but a missing record is an error: corrupt (R026) if the channel has pages, because then the record was
+/// lost; otherwise not_found (R015). Finding out which costs one or two heads. R015 also costs a listing: its hint
+/// names the channels that exist, if the store can be listed.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
 /// Reads a channel into `known`. If its ETag is still that of `known`, its bytes, which may block thousands of files,
 /// are not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.

@@ -46,7 +46,7 @@ Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 /// one request. Without a valid one it probes and stores what it found. If reading the record is denied, as where a
 /// server hides absent objects, it stores nothing, and each job probes again. Later calls are free and give the same
 /// answer. If storing fails, get() succeeds and the next job probes again. After a failure the next call tries again.
-/// If these credentials may not write the probe's objects (K003), an expired record is used; if there is none, get()
+/// If these credentials may not write the probe's objects (K003), an expired record is used. Without a record, get()
 /// fails with K003, whose hint names the command that makes the record. `bucket` and `clock` must outlive the cache.
 /// `prefix` is empty or ends with '/'. Thread-safe: one caller probes, the others wait.
 class CapabilityCache {

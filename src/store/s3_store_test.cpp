@@ -268,9 +268,9 @@ TEST_F(S3Store, ARefusalIsOnlyARivalsWhenAConditionWasSent) {
       server_.control("DELETE");
     }
   }
-  ASSERT_TRUE(put("k", "of a rival", Precondition{}));
+  ASSERT_TRUE(put("k", "by another writer", Precondition{}));
   arm(R"({"action":"status:409:OperationAborted","method":"PUT","times":100})");
-  EXPECT_EQ(put("k", "bytes", Precondition::if_absent()).error().code, "R002") << "the rival has made it";
+  EXPECT_EQ(put("k", "bytes", Precondition::if_absent()).error().code, "R002") << "another writer made it";
   server_.control("DELETE");
 }
 

@@ -113,7 +113,8 @@ std::string main_package(const registry::SetRecord& set) {
 Result<registry::ViewRecord> view_of_channel(store::ObjectReader& store, const std::string& name) {
   TRY(auto channel, registry::read_channel(store, name), "while reading channel " + name);
   if (!channel) return registry::ViewRecord();
-  return registry::load_view(store, channel->record.view);
+  TRY(auto view, registry::load_view(store, channel->record.view), "while reading channel " + name);
+  return view;
 }
 
 /// Set digest -> names of the channels that show it. Channels that cannot be read are in `notes`.

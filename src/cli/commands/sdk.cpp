@@ -53,7 +53,7 @@ Result<sdk::RecipeChoice> recipes_of(const Context& context, const std::string& 
   }
   TRY(choice.asked, own_recipe(context, named));
   if (choice.asked) return choice;
-  return fail(ErrorKind::not_found, "S009", fmt::format("there is no recipe {}", named),
+  return fail(ErrorKind::not_found, "S009", fmt::format("recipe {} does not exist", named),
               "name a file, or one of the recipes that `quarry config show --origin` lists");
 }
 

@@ -22,7 +22,7 @@ Result<SupportRecipe> recipe_of_page(const Context& context, const std::string& 
   auto name = "data/recipes/" + named + ".toml";
   auto text = context.resources.read(name);
   if (!text)
-    return fail(ErrorKind::not_found, "S009", fmt::format("there is no recipe {}", named),
+    return fail(ErrorKind::not_found, "S009", fmt::format("recipe {} does not exist", named),
                 "`quarry config show --origin` lists the recipes of this program");
   TRY(auto recipe, sdk::parse_recipe({*text, name}));
   return SupportRecipe{"rocm", recipe.metadata.requires_python};

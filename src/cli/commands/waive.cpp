@@ -54,7 +54,7 @@ Findings unknown_names(const Context& context, store::ObjectReader& store, const
   auto channels = registry::list_channels(store);
   if (channels && std::find(channels->begin(), channels->end(), waiver.channel) == channels->end())
     found.push_back(unknown_name("--to",
-                                 fmt::format("there is no channel {} in {} yet", waiver.channel, store.describe()),
+                                 fmt::format("channel {} does not exist in {} yet", waiver.channel, store.describe()),
                                  channels->empty() ? "" : did_you_mean(waiver.channel, *channels)));
   const auto& family = waiver.cell.family;
   auto families = load_families(context, "");
@@ -79,7 +79,8 @@ Findings unknown_names(const Context& context, store::ObjectReader& store, const
                                  did_you_mean(waiver.suite, suites)));
   for (const auto& set : waiver.sets)
     if (auto record = store.head(registry::set_key(set)); record && !*record)
-      found.push_back(unknown_name("--set", fmt::format("there is no set {} in {}", set.short_hex(), store.describe()),
+      found.push_back(unknown_name("--set",
+                                   fmt::format("set {} does not exist in {}", set.short_hex(), store.describe()),
                                    "`quarry set list` shows the sets"));
   return found;
 }
