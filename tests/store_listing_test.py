@@ -210,7 +210,7 @@ def test_a_waiver_warns_of_names_that_do_not_exist(store: str):
     done = good(*words, "--to", "stabel", "--family", "gfx999", "--expires", "12h", "--json")
     assert [note["place"] for note in done.json["notes"]] == ["--to", "--family"]
     done = good(*words, "--to", "stabel", "--family", "gfx999", "--expires", "12h")
-    assert "warning[G008]" in done.err and "no channel stabel" in done.err and "`stable`" in done.err
+    assert "warning[G008]" in done.err and "channel stabel does not exist" in done.err and "`stable`" in done.err
     assert good(*words, "--to", "stable", "--family", "gfx942", "--expires", "12h", "--json").json["notes"] == []
     more = [word for word in words if word != "--any-set"] + ["--set", "0" * 64, "--suite", "nosuch", "--platform", "solaris", "--python", "312"]
     notes = good(*more, "--to", "stable", "--expires", "12h", "--json").json["notes"]
