@@ -3,10 +3,10 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/asked_targets.hpp"
+#include "cli/base_index.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/families.hpp"
 #include "cli/rule_report.hpp"
-#include "cli/set_packages.hpp"
 #include "cli/set_rules.hpp"
 #include "cli/wheel_rules.hpp"
 #include <algorithm>
@@ -45,8 +45,7 @@ Result<std::vector<inspect::DeviceOperand>> device_operands_of(const publish::Pl
 
 Result<Findings> findings_of_packages(const Context& context, const Arguments& arguments, const publish::Plan& plan,
                                       const inspect::RuleProfile& profile) {
-  TRY(auto set, packages_of_plan(plan));
-  const auto& packages = set.packages;
+  TRY(auto set, closure::packages_of_plan(plan));
   // A store that is made only now has no base index, and a dry run goes on without the one that it may not look at.
   auto opened = open_base_index(context, arguments.get("--base-index"), arguments.get("--store"));
   auto goes_on = [](const Error& error) { return error.kind == ErrorKind::not_found || could_not_look(error); };
@@ -55,25 +54,23 @@ Result<Findings> findings_of_packages(const Context& context, const Arguments& a
   Findings notes;
   if (!opened && could_not_look(opened.error()) && !arguments.has("--dry-run"))
     notes.push_back(unseen_base(opened.error()));
-  SetRules rules;
+  TRY(auto rules, read_set_rules(context, arguments));
   rules.platforms = arguments.get("--platform");
-  rules.base = base.get();
-  rules.assumed = arguments.list("--allow-missing");
-  TRY_DO(read_expectations(context, arguments, rules));
+  set_base(rules, base.get());
   // Nobody was named who has the dependencies. Only a profile that looks into everything asks for all of them.
   if (!base && !profile.wheels) rules.assumed.emplace_back("*");
-  auto findings = findings_of_set(context, packages, rules);
+  auto findings = closure::check_set(set.packages, rules);
   if (!findings && base && !arguments.has("--base-index") && is_about_base(findings.error())) {
     // Nobody named the base index, so what is wrong with it stops nobody.
     notes.push_back(unseen_base(findings.error()));
-    rules.base = nullptr;
+    set_base(rules, nullptr);
     if (!profile.wheels) rules.assumed.emplace_back("*");
-    findings = findings_of_set(context, packages, rules);
+    findings = closure::check_set(set.packages, rules);
   }
   if (!findings) return findings;
   TRY(auto targets, findings_of_claimed_targets(context, rules, [&] { return device_operands_of(plan); }));
   std::ranges::move(targets, std::back_inserter(*findings));
-  TRY(auto shared, findings_of_shared_files(context, set, rules));
+  TRY(auto shared, closure::check_files_of_set(set, rules, context.jobs));
   std::ranges::move(shared, std::back_inserter(*findings));
   std::ranges::move(notes, std::back_inserter(*findings));
   return findings;
@@ -130,7 +127,7 @@ Result<void> add_findings_of_rules(Context& context, const Arguments& arguments,
     TRY(auto inside, findings_inside(context, arguments, plan));
     std::ranges::move(inside, std::back_inserter(findings));
   }
-  auto looks_for = [&](const std::string& code) { return profile.wheels || is_rule_of_sets(code); };
+  auto looks_for = [&](const std::string& code) { return profile.wheels || closure::is_rule_of_sets(code); };
   TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(findings), looks_for}));
   if (has_errors(report.findings)) return refused(report, profile.name);
   std::ranges::move(report.findings, std::back_inserter(plan.notes));

@@ -1,8 +1,7 @@
 #include "base/units.hpp"
+#include "cli/base_index.hpp"
 #include "cli/commands.hpp"
-#include "cli/records.hpp"
 #include "cli/rule_report.hpp"
-#include "cli/set_packages.hpp"
 #include "cli/set_rules.hpp"
 #include "inspect/set_rules.hpp"
 #include <algorithm>
@@ -32,24 +31,38 @@ Findings competing(const std::vector<closure::Package>& packages) {
   return inspect::check_set(wheels);
 }
 
+/// The wheels, to be looked into. One request for each that is in a store far away.
+Result<std::vector<inspect::DeviceOperand>> wheels_of_set(const closure::SetPackages& set) {
+  std::vector<inspect::DeviceOperand> wheels;
+  for (std::size_t i = 0; i < set.packages.size(); ++i) {
+    const auto& bytes = set.bytes[i];
+    if (!set.packages[i].tags) continue;
+    if (!bytes.store) {
+      wheels.push_back({bytes.path});
+      continue;
+    }
+    TRY(auto rope, closure::open_package(bytes), "while reading " + bytes.key);
+    wheels.push_back({bytes.store->url(bytes.key), std::move(rope), true});
+  }
+  return wheels;
+}
+
 Result<int> run_set_check(Context& context, const Arguments& arguments) {
-  SetRules rules;
+  TRY(auto rules, read_set_rules(context, arguments));
   rules.pythons = arguments.get("--python");
   rules.platforms = arguments.find("--platform");
-  rules.assumed = arguments.list("--allow-missing");
-  TRY_DO(read_expectations(context, arguments, rules));
   TRY(auto inputs, rule_inputs_of(context, arguments, "quarry.set-check/1"));
-  TRY(auto set, packages_of_all(context, arguments.operands, arguments.get("--store")));
+  TRY(auto set, closure::packages_of_all(arguments.operands, opener_of_store(context, arguments)));
   TRY(auto base, open_base_index(context, arguments.get("--base-index"), arguments.get("--store")));
-  rules.base = base.get();
-  TRY(auto findings, findings_of_set(context, set.packages, rules));
+  set_base(rules, base.get());
+  TRY(auto findings, closure::check_set(set.packages, rules));
   TRY(auto targets, findings_of_claimed_targets(context, rules, [&] { return wheels_of_set(set); }));
   std::ranges::move(targets, std::back_inserter(findings));
-  TRY(auto shared, findings_of_shared_files(context, set, rules));
+  TRY(auto shared, closure::check_files_of_set(set, rules, context.jobs));
   std::ranges::move(shared, std::back_inserter(findings));
   std::ranges::move(set.findings, std::back_inserter(findings));
   std::ranges::move(competing(set.packages), std::back_inserter(findings));
-  TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(findings), is_rule_of_sets}));
+  TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(findings), closure::is_rule_of_sets}));
   Json document = {{"schema", "quarry.set-check/1"},
                    {"packages", packages_json(set.packages)},
                    {"base_index", base ? Json(base->name()) : Json(nullptr)}};

@@ -96,7 +96,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   auto found = findings_of_wheels(wheels, tables, {asked, windows, values, arguments.list("--allow-library")});
   auto looks_for = [&](const std::string& code) {
     bool about_family = code == "G103" || code == "G104";
-    return !is_rule_of_sets(code) && (!about_family || !asked.targets.empty());
+    return !closure::is_rule_of_sets(code) && (!about_family || !asked.targets.empty());
   };
   TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(found), looks_for}));
   const auto& findings = report.findings;
