@@ -75,10 +75,14 @@ struct Look {
 class Output {
 public:
   virtual ~Output() = default;
-  virtual void data(std::string_view text) = 0;     ///< stdout, unless --json
-  virtual void note(std::string_view text) = 0;     ///< stderr, one line (newline added), unless --quiet
-  virtual void warn(std::string_view text) = 0;     ///< stderr, also with --quiet
-  virtual void document(const Json& value) = 0;     ///< stdout, only with --json; call once
+  virtual void data(std::string_view text) = 0; ///< stdout, unless --json
+  virtual void note(std::string_view text) = 0; ///< stderr, one line (newline added), unless --quiet
+  virtual void warn(std::string_view text) = 0; ///< stderr, also with --quiet
+  /// The schema of a document that names none; "" leaves it without one. Said before a command runs, with what
+  /// Command::schema has. Returns the one before it.
+  virtual std::string set_schema(std::string schema) = 0;
+  /// stdout, with --json or if `asked` (`--format json`); call once.
+  virtual void document(const Json& value, bool asked = false) = 0;
   virtual void findings(const Findings& found) = 0; ///< stderr; with --json the document carries them
   virtual void trace(std::string_view text) = 0;    ///< stderr, one line, only with --verbose
   virtual bool verbose() const = 0;                 ///< whether trace() prints, so that nobody prepares text for nobody

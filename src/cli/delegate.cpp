@@ -8,6 +8,7 @@
 #include "cli/settings.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace quarry::cli {
 
@@ -26,7 +27,11 @@ public:
   void data(std::string_view) override {}
   void note(std::string_view) override {}
   void warn(std::string_view text) override { above_.warn(text); }
-  void document(const Json& value) override { document_ = value; }
+  std::string set_schema(std::string schema) override { return std::exchange(schema_, std::move(schema)); }
+  void document(const Json& value, bool) override {
+    document_ = value;
+    if (!value.contains("schema")) document_["schema"] = schema_;
+  }
   void findings(const Findings&) override {}
   void trace(std::string_view text) override { above_.trace(text); }
   bool verbose() const override { return above_.verbose(); }
@@ -39,6 +44,7 @@ public:
 private:
   Output& above_;
   Json document_;
+  std::string schema_;
 };
 
 Result<int> run_one(Context& context, const Words& words) {
@@ -51,7 +57,10 @@ Result<int> run_one(Context& context, const Words& words) {
   const auto& settings = context.settings ? *context.settings : k_none;
   TRY_DO(apply_settings(command.flags, context.environment, settings, arguments));
   TRY_DO(check_required(command, arguments));
-  return command.run(context, arguments);
+  auto outer = context.out.set_schema(command.schema);
+  auto code = command.run(context, arguments);
+  context.out.set_schema(std::move(outer));
+  return code;
 }
 
 bool is_plain(char c) {

@@ -172,10 +172,10 @@ int execute(const World& world, const Command& command, const Settings& settings
   auto jobs = text::parse_u64(arguments.get("--jobs")).value_or(world.processors);
   Context context{world.environment,           world.clock,   world.resources, *printer,
                   static_cast<unsigned>(jobs), world.program, &settings};
+  printer->set_schema(command.schema);
   auto code = run_guarded(command, context, arguments);
   if (!code) return report(*printer, code.error());
-  if (printer->json() && !printer->printed_document())
-    printer->document(Json{{"schema", command.schema}, {"exit_code", *code}});
+  if (printer->json() && !printer->printed_document()) printer->document(Json{{"exit_code", *code}});
   return *code;
 }
 

@@ -32,7 +32,7 @@ protected:
               [](Context& context, const Arguments& arguments) -> Result<int> {
                 context.out.note("working");
                 context.out.data("store " + arguments.get("--store") + " jobs " + std::to_string(context.jobs) + "\n");
-                context.out.document({{"schema", "quarry.try/1"}, {"jobs", context.jobs}});
+                context.out.document({{"jobs", context.jobs}});
                 return 0;
               }),
       command({"try", "bad"},
@@ -47,15 +47,20 @@ protected:
               }),
       command({"try", "late"},
               [](Context& context, const Arguments&) -> Result<int> {
-                context.out.document({{"schema", "quarry.try/1"}});
+                context.out.document(Json::object());
                 return fail(ErrorKind::failed, "A013", "too late");
               }),
       command({"try", "throws"},
               [](Context&, const Arguments& arguments) -> Result<int> { return arguments.has("--nothing") ? 0 : 1; }),
       command({"try", "twice"},
               [](Context& context, const Arguments&) -> Result<int> {
-                context.out.document({{"schema", "quarry.try/1"}});
-                context.out.document({{"schema", "quarry.try/1"}});
+                context.out.document(Json::object());
+                context.out.document(Json::object());
+                return 0;
+              }),
+      command({"try", "asked"},
+              [](Context& context, const Arguments&) -> Result<int> {
+                context.out.document({{"schema", "quarry.plan/1"}}, true);
                 return 0;
               }),
       command({"try", "hungry"}, [](Context&, const Arguments&) -> Result<int> { throw std::bad_alloc(); }),
@@ -96,6 +101,11 @@ TEST_F(Engine, JsonIsOneDocument) {
   }
   EXPECT_EQ(world_.run(commands_, {"try", "held", "--json"}), 10);
   EXPECT_EQ(Json::parse(world_.out), (Json{{"schema", "quarry.try/1"}, {"exit_code", 10}}));
+}
+
+TEST_F(Engine, ADocumentThatIsAskedForNeedsNoFlagAndMayHaveASchemaOfItsOwn) {
+  EXPECT_EQ(world_.run(commands_, {"try", "asked"}), 0);
+  EXPECT_EQ(Json::parse(world_.out), (Json{{"schema", "quarry.plan/1"}}));
 }
 
 TEST_F(Engine, ErrorsCarryCodeFactsAndHint) {

@@ -88,17 +88,23 @@ public:
     if (options_.quiet) std::erase_if(shown, [](const Finding& f) { return f.severity == Severity::note; });
     if (!shown.empty()) to_err(render(shown));
   }
-  void document(const Json& value) override {
-    if (!options_.json) return;
+  std::string set_schema(std::string schema) override {
+    std::lock_guard lock(mutex_);
+    return std::exchange(options_.schema, std::move(schema));
+  }
+  void document(const Json& value, bool asked) override {
+    if (!options_.json && !asked) return;
+    Json named = value;
     {
       std::lock_guard lock(mutex_);
       if (documents_++) throw std::logic_error("a command printed two documents");
+      if (!options_.schema.empty() && !named.contains("schema")) named["schema"] = options_.schema;
     }
-    print(out_, json::pretty(value));
+    print(out_, json::pretty(named));
   }
   void error(const Error& error) override {
     to_err(render(error));
-    if (options_.json && !printed_document()) document(error_document(error));
+    if (options_.json && !printed_document()) document(error_document(error), false);
   }
   void trace(std::string_view text) override {
     if (options_.verbose) to_err("trace: " + std::string(text) + "\n");

@@ -22,6 +22,7 @@ struct OutputOptions {
   ProgressMode progress = ProgressMode::none;
   unsigned columns = 80;
   bool out_is_terminal = false, err_is_terminal = false; ///< else tables have their full width
+  std::string schema = {};                               ///< Output::set_schema()
 };
 
 class Printer : public Output {

@@ -75,7 +75,7 @@ Result<int> show_distribution_log(Context& context, const Arguments& arguments) 
                                  m.who.empty() ? "-" : m.who, m.why.empty() ? "" : ": " + m.why));
   }
   if (moves.empty()) context.out.note("no move was recorded: its pointer was written by an earlier version");
-  context.out.document({{"schema", "quarry.channel-log/1"}, {"name", place.directory}, {"moves", list}});
+  context.out.document({{"name", place.directory}, {"moves", list}});
   return 0;
 }
 

@@ -99,8 +99,7 @@ Json document_of(const release::Plan& done, const Asked& asked, bool dry_run) {
     if (part.plan) json["gate"] = verdict_json(part.plan->judgement.verdict);
     channels.push_back(std::move(json));
   }
-  return {{"schema", "quarry.promote/1"},
-          {"plan", done.digest},
+  return {{"plan", done.digest},
           {"source", asked.request.source.resolved.source},
           {"channel", asked.request.pattern},
           {"held", done.held},

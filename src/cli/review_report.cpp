@@ -182,8 +182,7 @@ Json review_json(const ReviewReport& report) {
                        {"before", one.before},
                        {"after", one.after},
                        {"new_values", one.new_values}});
-  return {{"schema", "quarry.workflow-review/1"},
-          {"base", review.history.base},
+  return {{"base", review.history.base},
           {"head", review.history.head},
           {"commits", commits},
           {"changes", changes},

@@ -177,9 +177,8 @@ Result<void> print_rule_report(Context& context, const Arguments& arguments, con
   document["suppressed"] = suppressed_json(report);
   document["known"] = report.known;
   if (format == "text") print_text(context, report, words);
-  if (format == "json") context.out.data(json::pretty(document));
   TRY_DO(print_for_programs(context, placed(report.findings), {format, words.suite, counts_of(report)}));
-  context.out.document(document);
+  context.out.document(document, format == "json");
   return {};
 }
 

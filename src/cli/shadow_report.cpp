@@ -98,9 +98,11 @@ Json shadow_json(const ShadowReport& report) {
                                                {"unexplained", section.unexplained()},
                                                {"differences", differences}};
   }
-  return {{"schema", "quarry.shadow/1"}, {"ours", report.ours},
-          {"theirs", report.theirs},     {"unexplained", report.unexplained()},
-          {"sections", sections},        {"findings", findings_json(shadow_findings(report))}};
+  return {{"ours", report.ours},
+          {"theirs", report.theirs},
+          {"unexplained", report.unexplained()},
+          {"sections", sections},
+          {"findings", findings_json(shadow_findings(report))}};
 }
 
 Findings shadow_findings(const ShadowReport& report) {

@@ -145,9 +145,7 @@ Json support_json(const SupportPage& page) {
                     {"python", row.python},
                     {"state", row.state},
                     {"note", row.note}});
-  return {{"schema", "quarry.support/1"},
-          {"channel", page.channel.empty() ? Json(nullptr) : Json(page.channel)},
-          {"rows", rows}};
+  return {{"channel", page.channel.empty() ? Json(nullptr) : Json(page.channel)}, {"rows", rows}};
 }
 
 } // namespace quarry::cli

@@ -165,8 +165,7 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
   else
     TRY_DO(take_over_directory(context, arguments, place, done));
   auto after = place.store->counters();
-  context.out.document({{"schema", "quarry.set-adopt/1"},
-                        {"sets", done.sets},
+  context.out.document({{"sets", done.sets},
                         {"history", done.histories},
                         {"bytes_read", after.bytes_read - before.bytes_read},
                         {"writes", publish::writes_between(before, after)}});

@@ -85,8 +85,7 @@ Result<int> run_artifact_list(Context& context, const Arguments& arguments) {
       table({k_name, k_text, k_text, k_text, k_number, k_text}, rows, context.out.data_look()) + "\n" +
       table({k_text, k_text, k_number, k_number}, totals.rows(), context.out.data_look()) +
       fmt::format("\n{}  {}  {}\n", units::things(items.size(), "artifact"), units::bytes(total), source.description));
-  context.out.document({{"schema", "quarry.artifact-list/1"},
-                        {"source", source.description},
+  context.out.document({{"source", source.description},
                         {"artifacts", list},
                         {"totals", totals.json()},
                         {"size", total},
@@ -177,10 +176,8 @@ Result<int> run_artifact_verify(Context& context, const Arguments& arguments) {
   context.out.data(table({k_text, k_name, k_text}, rows, context.out.data_look()));
   context.out.data(fmt::format("{} of {} sound  {}  {}\n", sound, units::things(verdicts.size(), "artifact"),
                                units::bytes(looked_at), units::seconds(seconds)));
-  context.out.document({{"schema", "quarry.artifact-verify/1"},
-                        {"source", source.description},
-                        {"artifacts", list},
-                        {"findings", findings_json(source.findings)}});
+  context.out.document(
+      {{"source", source.description}, {"artifacts", list}, {"findings", findings_json(source.findings)}});
   context.out.findings(source.findings);
   return artifact::exit_code_of(verdicts);
 }

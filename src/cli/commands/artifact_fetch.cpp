@@ -81,8 +81,7 @@ void print_fetch_plan(Context& context, const artifact::Source& source, const st
   context.out.data(
       table({k_text, k_name, k_number}, rows, context.out.data_look()) +
       fmt::format("{}  {}  from {}\n", units::things(count, "artifact"), units::bytes(bytes), source.description));
-  context.out.document({{"schema", "quarry.artifact-fetch/1"},
-                        {"source", source.description},
+  context.out.document({{"source", source.description},
                         {"dry_run", true},
                         {"artifacts", list},
                         {"findings", findings_json(source.findings)}});
@@ -161,8 +160,7 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   }
   context.out.findings(notes);
   std::copy(notes.begin(), notes.end(), std::back_inserter(source.findings));
-  context.out.document({{"schema", "quarry.artifact-fetch/1"},
-                        {"source", source.description},
+  context.out.document({{"source", source.description},
                         {"output_dir", output},
                         {"artifacts", list},
                         {"failed", report.failures()},

@@ -137,8 +137,7 @@ Result<int> run_find(Context& context, const Arguments& arguments) {
   }
   const auto& found = *result.found;
   context.out.data(found_text(found));
-  context.out.document({{"schema", "quarry.artifact-find/1"},
-                        {"repository", request.repository},
+  context.out.document({{"repository", request.repository},
                         {"platform", request.platform},
                         {"groups", arguments.list("--artifact-group")},
                         {"run", found_json(found)},

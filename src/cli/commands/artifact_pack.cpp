@@ -71,10 +71,7 @@ Result<int> run_artifact_pack(Context& context, const Arguments& arguments) {
   context.out.data(table({k_text, k_name, k_number, k_number, k_text}, rows, context.out.data_look()) +
                    fmt::format("{} in {}  {} from {}  {}\n", units::things(packed.size(), "archive"), output,
                                units::bytes(archive_bytes), units::bytes(total), units::seconds(seconds)));
-  context.out.document({{"schema", "quarry.artifact-pack/1"},
-                        {"output_dir", output},
-                        {"artifacts", list},
-                        {"findings", findings_json(source.findings)}});
+  context.out.document({{"output_dir", output}, {"artifacts", list}, {"findings", findings_json(source.findings)}});
   context.out.findings(notes);
   context.out.note(fmt::format("next: quarry artifact verify {}", text::shell_word(output)));
   return 0;

@@ -154,8 +154,7 @@ Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
                                units::seconds(seconds)));
   Json list = Json::array();
   for (const auto& each : names) list.push_back(each.text());
-  context.out.document({{"schema", "quarry.artifact-tarball/1"},
-                        {"path", made.path},
+  context.out.document({{"path", made.path},
                         {"sha256", made.digest.hex()},
                         {"archive_size", made.size},
                         {"files", made.files},

@@ -50,8 +50,7 @@ Result<int> run_channel_show(Context& context, const Arguments& arguments) {
     context.out.warn(fmt::format("its merged index shows another view: `quarry index repair channel:{}`", name));
   if (shown < record.generation)
     context.out.warn(fmt::format("its pages still show generation {}: `quarry index repair channel:{}`", shown, name));
-  context.out.document({{"schema", "quarry.channel-show/1"},
-                        {"name", name},
+  context.out.document({{"name", name},
                         {"generation", record.generation},
                         {"view", record.view},
                         {"previous", record.previous.empty() ? Json(nullptr) : Json(record.previous)},
@@ -107,7 +106,7 @@ Result<int> run_channel_log(Context& context, const Arguments& arguments) {
                                  m.action.text(), m.to_view.short_hex(), m.who.empty() ? "-" : m.who,
                                  m.why.empty() ? "" : ": " + m.why));
   }
-  context.out.document({{"schema", "quarry.channel-log/1"}, {"name", name}, {"moves", list}});
+  context.out.document({{"name", name}, {"moves", list}});
   return 0;
 }
 
@@ -187,8 +186,7 @@ Result<int> run_channel_diff(Context& context, const Arguments& arguments) {
   context.out.data(diff_lines("+", added) + diff_lines("-", removed) + diff_lines("~", changed));
   context.out.data(fmt::format("{} -> {}   {} more, {} less, {} with other bytes\n", place(before), place(after),
                                added.size(), removed.size(), changed.size()));
-  context.out.document({{"schema", "quarry.channel-diff/1"},
-                        {"from", {{"channel", before.name}, {"generation", before.generation}}},
+  context.out.document({{"from", {{"channel", before.name}, {"generation", before.generation}}},
                         {"to", {{"channel", after.name}, {"generation", after.generation}}},
                         {"added", files_json(added)},
                         {"removed", files_json(removed)},
@@ -352,8 +350,7 @@ Result<int> run_gc(Context& context, const Arguments& arguments) {
   if (!garbage.marked.empty())
     context.out.note(fmt::format("a run in {} removes what is marked, unless a command names it until then",
                                  arguments.get("--grace")));
-  context.out.document({{"schema", "quarry.gc/1"},
-                        {"dry_run", dry_run},
+  context.out.document({{"dry_run", dry_run},
                         {"keys", garbage.keys},
                         {"marked", garbage.marked},
                         {"leftovers", garbage.leftovers},

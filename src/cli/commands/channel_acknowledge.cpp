@@ -26,8 +26,7 @@ Result<int> run_acknowledge(Context& context, const Arguments& arguments) {
   context.out.data(fact("acknowledged", "{}@{} by {}@{}", done.channel.name, *generation, done.channel.name,
                         done.channel.generation));
   for (const auto& finding : done.findings) context.out.data(fmt::format("  {}\n", finding.message));
-  context.out.document({{"schema", "quarry.channel-acknowledge/1"},
-                        {"channel", done.channel.name},
+  context.out.document({{"channel", done.channel.name},
                         {"generation", done.channel.generation},
                         {"acknowledged", *generation},
                         {"findings", findings_json(done.findings)}});

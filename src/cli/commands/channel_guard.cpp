@@ -136,8 +136,7 @@ Result<int> unblock_there(Context& context, const Arguments& arguments, const st
   context.out.data(fmt::format("unblocked   {}@{}  {}\n", place.directory, done.record.generation,
                                units::things(done.files.size(), "file")));
   for (const auto& file : done.files) context.out.data(fmt::format("  {}\n", file.filename));
-  context.out.document({{"schema", "quarry.channel-unblock/1"},
-                        {"channel", place.directory},
+  context.out.document({{"channel", place.directory},
                         {"generation", done.record.generation},
                         {"moved", true},
                         {"policy", nullptr},

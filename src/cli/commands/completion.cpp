@@ -26,7 +26,7 @@ Result<int> run_completion(Context& context, const Arguments& arguments) {
     return fail(ErrorKind::invalid_argument, "C006",
                 fmt::format("SHELL must be one of bash, zsh, fish, not `{}`", shell), "choose one of them");
   context.out.data(script);
-  context.out.document({{"schema", "quarry.completion/1"}, {"shell", shell}, {"script", script}});
+  context.out.document({{"shell", shell}, {"script", script}});
   return 0;
 }
 
@@ -100,7 +100,7 @@ Result<int> run_complete(Context& context, const Arguments& arguments) {
     list.push_back({{"text", text}, {"about", about}});
   }
   if (completion.files) context.out.data(":files\n");
-  context.out.document({{"schema", "quarry.complete/1"}, {"candidates", list}, {"files", completion.files}});
+  context.out.document({{"candidates", list}, {"files", completion.files}});
   return 0;
 }
 

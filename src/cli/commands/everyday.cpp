@@ -79,6 +79,7 @@ Result<int> print_sbom(Context& context) {
                 {"metadata", {{"component", std::move(program)}}},
                 {"components", std::move(inside)}};
   context.out.data(document.dump(2) + "\n");
+  context.out.set_schema(""); // CycloneDX says what it is itself
   context.out.document(document);
   return 0;
 }
@@ -95,8 +96,7 @@ Result<int> run_version(Context& context, const Arguments& arguments) {
   std::string commit(build_commit());
   context.out.data(fmt::format("quarry {}{}\n", program_version(), commit.empty() ? "" : " (" + commit + ")"));
   context.out.data(two_columns(rows, 2, columns_of(context)));
-  context.out.document({{"schema", "quarry.version/1"},
-                        {"version", program_version()},
+  context.out.document({{"version", program_version()},
                         {"commit", commit},
                         {"tag", build_tag()},
                         {"libraries", versions},
@@ -163,7 +163,7 @@ Result<int> run_doctor(Context& context, const Arguments& arguments) {
               : self ? std::string("\nThe program can work on this machine.\n")
                      : std::string("\nThis machine can build, publish, install and test.\n");
   if (!quiet) context.out.data(healthy ? good : "\nSome checks failed; fix the lines marked `failed`.\n");
-  context.out.document({{"schema", "quarry.doctor/1"}, {"healthy", healthy}, {"checks", list}});
+  context.out.document({{"healthy", healthy}, {"checks", list}});
   return healthy ? 0 : 1;
 }
 
@@ -228,7 +228,6 @@ Result<int> run_explain(Context& context, const Arguments& arguments) {
   if (!near.empty()) text += "\nnear:\n" + two_columns(others, 2, columns);
   context.out.data(text);
   auto document = explanation_json(found);
-  document["schema"] = "quarry.explanation/1";
   document["near"] = near;
   context.out.document(document);
   return 0;
@@ -286,8 +285,7 @@ Result<int> run_config_show(Context& context, const Arguments& arguments) {
   }
   context.out.data(two_columns(setting_rows, 0, columns_of(context)));
   if (origins) context.out.data("\n" + one_line_each(data_rows));
-  context.out.document(
-      {{"schema", "quarry.config/1"}, {"settings", settings}, {"files", context.settings->files()}, {"data", data}});
+  context.out.document({{"settings", settings}, {"files", context.settings->files()}, {"data", data}});
   return 0;
 }
 
@@ -331,7 +329,7 @@ Result<int> run_docs(Context& context, const Arguments& arguments) {
   TRY(auto rules, rule_pages(context.resources));
   TRY_DO(write_pages(path::join(directory, "rules"), rules, ".md"));
   if (auto man = arguments.get("--man-dir"); !man.empty()) TRY_DO(write_pages(man, man_pages(commands), ".1"));
-  context.out.document({{"schema", "quarry.docs/1"}, {"directory", directory}});
+  context.out.document({{"directory", directory}});
   return 0;
 }
 

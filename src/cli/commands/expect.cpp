@@ -38,8 +38,7 @@ Result<int> run_expect(Context& context, const Arguments& arguments) {
   context.out.data(
       fact("state", "{}{}", attempt.state, attempt.runner.empty() ? "" : ", on a machine called " + attempt.runner));
   context.out.data(fact("job", "{}", attempt.job));
-  context.out.document({{"schema", "quarry.evidence-expect/1"},
-                        {"attempt", announced.digest.hex()},
+  context.out.document({{"attempt", announced.digest.hex()},
                         {"cell", cell_json(attempt.cell)},
                         {"suite", attempt.suite},
                         {"sets", attempt.sets},

@@ -120,8 +120,7 @@ Json targets_json(const std::vector<inspect::TargetSum>& targets) {
 }
 
 Json as_json(const inspect::DeviceCode& code, const inspect::Judgement& judgement, const inspect::Asked& asked) {
-  return {{"schema", "quarry.gpu-list/1"},
-          {"family", asked.family.empty() ? Json(nullptr) : Json(asked.family)},
+  return {{"family", asked.family.empty() ? Json(nullptr) : Json(asked.family)},
           {"asked", asked.targets},
           {"files_looked_at", code.looked_at},
           {"code_objects", objects_json(code)},

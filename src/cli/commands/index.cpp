@@ -34,8 +34,7 @@ Json index_file_json(const registry::FileRecord& file) {
 Json build_json(const index::BuildPlan& plan, const index::BuildResult& result, bool dry_run) {
   Json files = Json::array();
   for (const auto& file : plan.files) files.push_back(index_file_json(file));
-  return {{"schema", "quarry.index-build/1"},
-          {"output", plan.output},
+  return {{"output", plan.output},
           {"dry_run", dry_run},
           {"files", files},
           {"pages", plan.pages.size()},
@@ -111,8 +110,7 @@ Command index_build_command() {
 // ---- index check
 
 Json check_json(const index::CheckReport& report) {
-  return {{"schema", "quarry.index-check/1"},
-          {"pages", report.pages},
+  return {{"pages", report.pages},
           {"projects", report.projects},
           {"files", report.files},
           {"findings", findings_json(report.findings)}};

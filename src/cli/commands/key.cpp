@@ -107,8 +107,7 @@ Result<int> run_key_revoke(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("{}  {}@{}  policy {}  key {} of {}\n", guarded.moved ? "revoked" : "revoked before",
                                channel.name, channel.generation, channel.guard.policy.short_hex(), signer.key,
                                signer.name));
-  context.out.document({{"schema", "quarry.key-revoke/1"},
-                        {"channel", channel.name},
+  context.out.document({{"channel", channel.name},
                         {"generation", channel.generation},
                         {"policy", channel.guard.policy},
                         {"name", signer.name},

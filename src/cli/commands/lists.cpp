@@ -81,7 +81,7 @@ Result<int> list_channels_of(Context& context, const Arguments& arguments) {
              {"channel", "generation", "sets", "projects", "moved", "action", "who"}, std::move(rows),
              store->describe() + (notes.empty() ? " has no channels" : " has no channel that can be read"));
   context.out.findings(notes);
-  context.out.document({{"schema", "quarry.channel-list/1"}, {"channels", list}, {"notes", findings_json(notes)}});
+  context.out.document({{"channels", list}, {"notes", findings_json(notes)}});
   return exit_code_of(notes);
 }
 
@@ -196,7 +196,7 @@ Result<int> list_sets(Context& context, const Arguments& arguments) {
                  (wanted.empty() ? " has no sealed sets"
                                  : " has no sets in channel " + wanted + (notes.empty() ? "" : " that can be read")));
   context.out.findings(notes);
-  context.out.document({{"schema", "quarry.set-list/1"}, {"sets", list}, {"notes", findings_json(notes)}});
+  context.out.document({{"sets", list}, {"notes", findings_json(notes)}});
   return exit_code_of(notes);
 }
 
@@ -276,7 +276,7 @@ Result<int> list_runs(Context& context, const Arguments& arguments) {
   }
   print_rows(context, {k_name, k_text, k_number, k_number, k_text}, {"run", "last written", "objects", "size", "holds"},
              std::move(rows), store->describe() + " has no runs");
-  context.out.document({{"schema", "quarry.run-list/1"}, {"runs", list}});
+  context.out.document({{"runs", list}});
   return 0;
 }
 

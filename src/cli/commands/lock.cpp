@@ -277,8 +277,7 @@ Result<int> run_lock(Context& context, const Arguments& arguments) {
   auto packages = Json::array();
   for (const auto& project : made.lock.projects)
     packages.push_back({{"name", project.name}, {"version", project.version}});
-  context.out.document({{"schema", "quarry.lock-made/1"},
-                        {"source", made.lock.source},
+  context.out.document({{"source", made.lock.source},
                         {"output", output},
                         {"sets", made.lock.sets},
                         {"environments", made.lock.environments},

@@ -232,7 +232,7 @@ Result<int> run_report(Context& context, const Arguments& arguments) {
   auto format = arguments.get("--format");
   if (format == "text" || format == "markdown") print_report(context, arguments, sections, findings);
   TRY_DO(print_for_programs(context, placed(findings), {format, "quarry log report", counts_text(findings)}));
-  context.out.document({{"schema", "quarry.log-report/1"}, {"logs", list}, {"findings", findings_json(findings)}});
+  context.out.document({{"logs", list}, {"findings", findings_json(findings)}});
   if (unreadable) return traits(ErrorKind::corrupt).exit_code;
   return has_errors(findings) ? traits(ErrorKind::failed).exit_code : 0;
 }
@@ -328,8 +328,7 @@ Result<int> run_log_diff(Context& context, const Arguments& arguments) {
     findings.push_back({"X517", Severity::error, fmt::format("{}:{}", bad.name, difference.failure->line),
                         difference.failure->name + ": " + difference.failure->text, ""});
   print_report(context, arguments, {head, fresh}, findings);
-  context.out.document({{"schema", "quarry.log-diff/1"},
-                        {"good", good.name},
+  context.out.document({{"good", good.name},
                         {"bad", bad.name},
                         {"good_lines", difference.good_lines},
                         {"bad_lines", difference.bad_lines},

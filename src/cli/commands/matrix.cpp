@@ -68,8 +68,7 @@ Result<int> run_expand(Context& context, const Arguments& arguments) {
   if (expansion.cells.empty()) context.out.warn("warning: no cell: the matrix is empty");
   Json cells = Json::array();
   for (const auto& cell : expansion.cells) cells.push_back(matrix::cell_json(cell));
-  context.out.document({{"schema", "quarry.matrix/1"},
-                        {"trigger", request.trigger},
+  context.out.document({{"trigger", request.trigger},
                         {"platform", request.platform},
                         {"families_file", families.file},
                         {"count", cells.size()},
@@ -122,8 +121,7 @@ Result<int> run_targets(Context& context, const Arguments& arguments) {
   if (arguments.has("--device-extras"))
     for (auto& target : shown) target.insert(0, "device-");
   context.out.data(text::join(shown, ",") + "\n");
-  context.out.document(
-      {{"schema", "quarry.matrix-targets/1"}, {"families", names}, {"targets", targets}, {"shown", shown}});
+  context.out.document({{"families", names}, {"targets", targets}, {"shown", shown}});
   return 0;
 }
 
@@ -147,7 +145,6 @@ Result<int> run_matrix_show(Context& context, const Arguments& arguments) {
   TRY(auto families, load_families(context, arguments.get("--families-file")));
   context.out.data(matrix::support_page(families));
   auto document = matrix::families_json(families);
-  document["schema"] = "quarry.matrix-show/1";
   context.out.document(document);
   return 0;
 }
@@ -183,8 +180,7 @@ Result<int> run_matrix_check(Context& context, const Arguments& arguments) {
   context.out.findings(findings);
   context.out.data(fmt::format("{}: {} families, {}{}\n", families.file, families.families.size(),
                                units::things(findings.size(), "finding"), bad ? "" : "; none of them is an error"));
-  context.out.document({{"schema", "quarry.matrix-check/1"},
-                        {"file", families.file},
+  context.out.document({{"file", families.file},
                         {"families", families.families.size()},
                         {"sound", !bad},
                         {"findings", findings_json(findings)}});
@@ -226,7 +222,6 @@ Result<int> run_import(Context& context, const Arguments& arguments) {
   }
   context.out.findings(matrix::check_families(again));
   auto document = matrix::families_json(again);
-  document["schema"] = "quarry.matrix-import/1";
   document["findings"] = findings_json(matrix::check_families(again));
   context.out.document(document);
   return 0;

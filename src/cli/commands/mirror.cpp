@@ -75,7 +75,7 @@ Json mirror_plan_json(const mirror::SyncPlan& plan) {
   auto files = Json::array();
   for (const auto& [name, file] : plan.files)
     files.push_back({{"filename", name}, {"sha256", file.sha256()->hex()}, {"url", mirror::without_query(file.url)}});
-  return {{"schema", "quarry.mirror-sync/1"}, {"targets", targets}, {"files", files}};
+  return {{"targets", targets}, {"files", files}};
 }
 
 /// Not every index says sizes; what it does not say is not shown as nothing.

@@ -75,8 +75,7 @@ std::string receipt_text(const publish::Plan& plan, const publish::Receipt& rece
 }
 
 Json publish_plan_json(const publish::Plan& plan) {
-  return {{"schema", "quarry.publish/1"},
-          {"plan", plan.digest},
+  return {{"plan", plan.digest},
           {"set", plan.set_digest},
           {"directory", plan.directory},
           {"files", files_json(plan.set.files)},

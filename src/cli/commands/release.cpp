@@ -80,11 +80,7 @@ Result<int> run_release_create(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("{}  release:{}  {}{}\n", dry ? "would create" : "created", digest,
                                units::things(record.sets.size(), "set"),
                                record.name.empty() ? "" : "  " + record.name));
-  context.out.document({{"schema", "quarry.release-create/1"},
-                        {"release", digest},
-                        {"name", record.name},
-                        {"sets", record.sets},
-                        {"written", !dry}});
+  context.out.document({{"release", digest}, {"name", record.name}, {"sets", record.sets}, {"written", !dry}});
   if (!dry)
     context.out.note("next: " + NextCommand(context, "gate")
                                     .set("--from", "release:" + digest.short_hex())
@@ -140,8 +136,7 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
   auto waivers = Json::array();
   for (const auto& waiver : shown.waivers)
     waivers.push_back({{"waiver", waiver.digest}, {"text", text_of_waiver(waiver)}});
-  context.out.document({{"schema", "quarry.release-show/1"},
-                        {"release", shown.digest},
+  context.out.document({{"release", shown.digest},
                         {"name", shown.record.name},
                         {"expect",
                          {{"platforms", expect.platforms},
@@ -162,7 +157,7 @@ Result<int> run_release_notes(Context& context, const Arguments& arguments) {
   TRY(auto shown, release::load_shown(*store, word));
   auto text = release_notes(shown);
   context.out.data(text);
-  context.out.document({{"schema", "quarry.release-notes/1"}, {"release", shown.digest}, {"markdown", text}});
+  context.out.document({{"release", shown.digest}, {"markdown", text}});
   return 0;
 }
 
@@ -239,8 +234,7 @@ Result<int> run_release_list(Context& context, const Arguments& arguments) {
   if (releases.empty()) context.out.note(store->describe() + " has no releases");
   context.out.data(table({k_text, k_name, k_text}, rows, context.out.data_look()));
   context.out.findings(notes);
-  context.out.document(
-      {{"schema", "quarry.release-list/1"}, {"releases", std::move(listed)}, {"notes", findings_json(notes)}});
+  context.out.document({{"releases", std::move(listed)}, {"notes", findings_json(notes)}});
   return 0;
 }
 

@@ -69,8 +69,7 @@ Json finalize_json(const derive::FinalizePlan& plan, const std::vector<derive::M
   auto sets = Json::array();
   for (std::size_t i = 0; i < plan.sets.size(); ++i)
     sets.push_back(made_json(plan.sets[i], i < made.size() ? &made[i] : nullptr));
-  return {{"schema", "quarry.release-finalize/1"},
-          {"candidate_version", plan.change.candidate().str()},
+  return {{"candidate_version", plan.change.candidate().str()},
           {"version", plan.change.release().str()},
           {"sets", sets},
           {"unchanged", plan.unchanged},

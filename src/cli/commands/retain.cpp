@@ -86,8 +86,7 @@ void show_plan(Context& context, const retain::Plan& plan, const Arguments& argu
                                     .set("--rules", arguments.get("--rules"))
                                     .set("--store", arguments.get("--store"))
                                     .text());
-  context.out.document({{"schema", "quarry.retain-plan/1"},
-                        {"rules", plan.rules},
+  context.out.document({{"rules", plan.rules},
                         {"plan", plan.digest},
                         {"tombstone", list_json(plan.tombstone)},
                         {"purge", list_json(plan.purge)},
@@ -141,8 +140,7 @@ Result<int> run_apply(Context& context, const Arguments& arguments) {
     context.out.note(
         "undo: " +
         NextCommand(context, "retain undo").operand(plan.digest.hex()).set("--store", arguments.get("--store")).text());
-  context.out.document({{"schema", "quarry.retain-apply/1"},
-                        {"plan", applied.plan},
+  context.out.document({{"plan", applied.plan},
                         {"tombstoned", list_json(applied.tombstoned)},
                         {"purged", list_json(applied.purged)},
                         {"restored", list_json(applied.restored)},
@@ -183,10 +181,7 @@ Result<int> run_undo(Context& context, const Arguments& arguments) {
     context.out.data(fmt::format("set:{} was restored before; its pages are complete\n", set.short_hex()));
   for (const auto& set : undone.gone) context.out.warn(fmt::format("set:{} is gone already", set.short_hex()));
   context.out.data(fmt::format("{} restored\n", units::things(undone.restored.size(), "set")));
-  context.out.document({{"schema", "quarry.retain-undo/1"},
-                        {"restored", list_json(undone.restored)},
-                        {"earlier", undone.earlier},
-                        {"gone", undone.gone}});
+  context.out.document({{"restored", list_json(undone.restored)}, {"earlier", undone.earlier}, {"gone", undone.gone}});
   return 0;
 }
 

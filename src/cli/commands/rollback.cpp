@@ -79,7 +79,7 @@ Result<int> rollback_along(Context& context, const Arguments& arguments, const p
   TRY_DO(open_store(context, arguments.get("--to-store"))); // must exist: a rollback only changes what lies there
   TRY(auto to, destination_of(context, arguments, channel));
   TRY(auto done, release::rollback_with(*store, channel, to, options));
-  Json document{{"schema", "quarry.rollback/1"}, {"channel", channel}, {"moved", false}, {"dry_run", options.dry_run}};
+  Json document{{"channel", channel}, {"moved", false}, {"dry_run", options.dry_run}};
   if (done.channel) {
     context.out.findings(done.channel->notes);
     document = receipt_json(*done.channel, "quarry.rollback/1", options.dry_run);

@@ -103,8 +103,7 @@ Result<int> run_locate(Context& context, const Arguments& arguments) {
   TRY(auto located, run::locate(origin, wanted));
   auto local = located.location.local_path(arguments.get("--local-dir"));
   context.out.data(run_text_of(located, local));
-  context.out.document({{"schema", "quarry.run-location/1"},
-                        {"bucket", located.location.bucket},
+  context.out.document({{"bucket", located.location.bucket},
                         {"external_repo", located.external_repo},
                         {"prefix", located.prefix},
                         {"key", located.location.key},

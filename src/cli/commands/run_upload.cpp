@@ -143,8 +143,7 @@ Result<int> print_upload_plan(Context& context, const artifact::Outputs& outputs
     list.push_back(upload_file_json(file, "planned"));
   }
   context.out.data(table({k_text, k_number, k_name}, rows, context.out.data_look()));
-  context.out.document({{"schema", "quarry.run-upload/1"},
-                        {"dry_run", true},
+  context.out.document({{"dry_run", true},
                         {"files", list},
                         {"build_logs_url", links.logs},
                         {"artifacts_url", links.artifacts},
@@ -210,8 +209,7 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   Json list = Json::array();
   for (std::size_t i = 0; i < outputs.files.size(); ++i)
     list.push_back(upload_file_json(outputs.files[i], upload_state_text(report.files[i].state)));
-  context.out.document({{"schema", "quarry.run-upload/1"},
-                        {"dry_run", false},
+  context.out.document({{"dry_run", false},
                         {"prefix", request.layout.prefix()},
                         {"files", list},
                         {"writes", report.writes},

@@ -217,8 +217,7 @@ Json document(const sdk::BuildReport& report, double seconds, bool dry) {
     if (!dry)
       packages.back().update({{"path", p.path}, {"size", p.size}, {"sha256", p.sha256.hex()}, {"seconds", p.seconds}});
   }
-  return {{"schema", "quarry.sdk-build/1"},
-          {"dry_run", dry},
+  return {{"dry_run", dry},
           {"recipe", report.recipe},
           {"packages", packages},
           {"input_bytes", report.input_bytes},

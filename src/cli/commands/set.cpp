@@ -59,10 +59,7 @@ Result<int> run_set_show(Context& context, const Arguments& arguments) {
     context.out.data(fact("from", "run {} {}{}", o.run_id, o.platform, o.commit.empty() ? "" : "  commit " + o.commit));
     context.out.data(files_text(sealed.set.files, context.out.data_look()));
   }
-  context.out.document({{"schema", "quarry.set-show/1"},
-                        {"source", resolved.source},
-                        {"sets", sets},
-                        {"files", files_json(resolved.files)}});
+  context.out.document({{"source", resolved.source}, {"sets", sets}, {"files", files_json(resolved.files)}});
   return 0;
 }
 
@@ -82,10 +79,7 @@ Result<int> run_set_verify(Context& context, const Arguments& arguments) {
                                        found.empty() ? Tone::good : Tone::bad, context.out.data_look().color)));
   auto digests = Json::array();
   for (const auto& sealed : resolved.sets) digests.push_back(sealed.digest);
-  context.out.document({{"schema", "quarry.set-verify/1"},
-                        {"sets", digests},
-                        {"files", resolved.files.size()},
-                        {"findings", findings_json(found)}});
+  context.out.document({{"sets", digests}, {"files", resolved.files.size()}, {"findings", findings_json(found)}});
   return found.empty() ? 0 : 6;
 }
 
@@ -138,8 +132,7 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
                                units::things(verified.pages, "page"),
                                painted(found.empty() ? good : fmt::format("NOT {}", good),
                                        found.empty() ? Tone::good : Tone::bad, context.out.data_look().color)));
-  context.out.document({{"schema", "quarry.channel-verify/1"},
-                        {"channel", verified.record.name},
+  context.out.document({{"channel", verified.record.name},
                         {"generation", verified.record.generation},
                         {"view", verified.record.view},
                         {"deep", deep},

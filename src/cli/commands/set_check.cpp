@@ -63,8 +63,7 @@ Result<int> run_set_check(Context& context, const Arguments& arguments) {
   std::ranges::move(set.findings, std::back_inserter(findings));
   std::ranges::move(competing(set.packages), std::back_inserter(findings));
   TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(findings), closure::is_rule_of_sets}));
-  Json document = {{"schema", "quarry.set-check/1"},
-                   {"packages", packages_json(set.packages)},
+  Json document = {{"packages", packages_json(set.packages)},
                    {"base_index", base ? Json(base->name()) : Json(nullptr)}};
   TRY_DO(print_rule_report(context, arguments, report,
                            {"quarry set check", units::things(set.packages.size(), "package")}, std::move(document)));

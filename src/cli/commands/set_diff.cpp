@@ -72,9 +72,11 @@ std::string diff_text_of(const Diff& diff) {
 Json diff_document_of(const Diff& diff) {
   Json packages = Json::array();
   for (const auto& package : diff.packages) packages.push_back(package_json(package));
-  return {{"schema", "quarry.set-diff/1"},  {"packages", packages},
-          {"equal", diff.equal()},          {"allowed", diff.allowed()},
-          {"different", diff.unexpected()}, {"findings", findings_json(diff.findings)}};
+  return {{"packages", packages},
+          {"equal", diff.equal()},
+          {"allowed", diff.allowed()},
+          {"different", diff.unexpected()},
+          {"findings", findings_json(diff.findings)}};
 }
 
 Result<int> run_diff(Context& context, const Arguments& arguments) {

@@ -289,11 +289,8 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
     TRY(candidate, print_candidate(context, arguments, *store, names.front(), notes));
   }
   for (const auto& line : help) context.out.note("next: " + line);
-  context.out.document({{"schema", "quarry.status/1"},
-                        {"channels", channels},
-                        {"unfinished", half},
-                        {"candidate", candidate},
-                        {"notes", findings_json(notes)}});
+  context.out.document(
+      {{"channels", channels}, {"unfinished", half}, {"candidate", candidate}, {"notes", findings_json(notes)}});
   return code;
 }
 

@@ -22,7 +22,7 @@ Result<int> run_put(Context& context, const Arguments& arguments) {
   if (auto digest = arguments.find("--sha256")) options.sha256 = Sha256::from_hex(*digest);
   TRY(auto info, store->put(key, content, options));
   context.out.data(fmt::format("{}  {} bytes\n", key, info.size));
-  context.out.document({{"schema", "quarry.store-put/1"}, {"key", key}, {"size", info.size}, {"etag", info.etag}});
+  context.out.document({{"key", key}, {"size", info.size}, {"etag", info.etag}});
   return 0;
 }
 
@@ -42,7 +42,7 @@ Result<int> run_get(Context& context, const Arguments& arguments) {
   TRY_DO(target.commit_replace());
   auto digest = hasher.finish().hex();
   context.out.data(fmt::format("{}  {}\n", digest, key));
-  context.out.document({{"schema", "quarry.store-get/1"}, {"key", key}, {"size", written}, {"sha256", digest}});
+  context.out.document({{"key", key}, {"size", written}, {"sha256", digest}});
   return 0;
 }
 
@@ -58,7 +58,7 @@ Result<int> run_setting(Context& context, const Arguments& arguments) {
   }
   auto word = pages::word_of(settings.find_links);
   context.out.data(fmt::format("find-links  {}{}\n", word, changed ? "  (changed)" : ""));
-  context.out.document({{"schema", "quarry.store-setting/1"}, {"find_links", word}, {"changed", changed}});
+  context.out.document({{"find_links", word}, {"changed", changed}});
   return 0;
 }
 

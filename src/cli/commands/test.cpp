@@ -293,7 +293,7 @@ Result<int> run_test_list(Context& context, const Arguments& arguments) {
   }
   context.out.data(table({k_text, k_text, k_text, k_name, k_name, k_text}, rows, context.out.data_look()));
   if (records.empty()) context.out.note("there is no evidence in " + store->describe());
-  context.out.document({{"schema", "quarry.evidence-list/1"}, {"evidence", list}, {"notes", findings_json(skipped)}});
+  context.out.document({{"evidence", list}, {"notes", findings_json(skipped)}});
   return 0;
 }
 
@@ -327,7 +327,7 @@ Result<int> run_test_show(Context& context, const Arguments& arguments) {
   TRY(auto retired, retired_text(*store, sets));
   context.out.data(evidence_text(digest.hex(), e, context.out.data_look()) + retired);
   TRY(auto record, json::parse({registry::to_json(e), "evidence"}));
-  context.out.document({{"schema", "quarry.evidence-show/1"}, {"evidence", digest}, {"record", record}});
+  context.out.document({{"evidence", digest}, {"record", record}});
   return 0;
 }
 
@@ -342,11 +342,7 @@ Result<int> run_test_log(Context& context, const Arguments& arguments) {
     return fail(ErrorKind::not_found, "G023", fmt::format("{} is missing from {}", e.log, store->describe()),
                 "the evidence itself still counts; test again for a new log");
   context.out.data(*log);
-  context.out.document({{"schema", "quarry.evidence-log/1"},
-                        {"evidence", digest},
-                        {"log", e.log},
-                        {"url", store->url(e.log)},
-                        {"size", log->size()}});
+  context.out.document({{"evidence", digest}, {"log", e.log}, {"url", store->url(e.log)}, {"size", log->size()}});
   return 0;
 }
 

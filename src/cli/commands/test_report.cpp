@@ -103,8 +103,7 @@ Json report_document_of(const TestsReport& report) {
     flaky.push_back({{"test", f.test}, {"variant", f.variant}, {"passed", f.passed}, {"failed", f.failed}});
   for (const auto& s : report.slowest)
     slowest.push_back({{"test", s.test}, {"variant", s.variant}, {"seconds", s.seconds}});
-  return {{"schema", "quarry.test-report/1"},
-          {"variants", variants},
+  return {{"variants", variants},
           {"failed", in_variants_json(report.failed)},
           {"flaky", flaky},
           {"skipped_everywhere", in_variants_json(report.skipped_everywhere)},

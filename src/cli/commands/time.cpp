@@ -194,8 +194,7 @@ Result<int> run_time_report(Context& context, const Arguments& arguments) {
   for (const auto& report : read.reports) add_sections(report, sections);
   sections.push_back(savings_section(read));
   print_report(context, arguments, sections, read.findings);
-  context.out.document({{"schema", "quarry.time-report/1"},
-                        {"logs", reports_json(read.reports)},
+  context.out.document({{"logs", reports_json(read.reports)},
                         {"savings", savings_json(read.savings)},
                         {"findings", findings_json(read.findings)}});
   return 0;
@@ -269,8 +268,7 @@ Result<int> run_compare(Context& context, const Arguments& arguments) {
         {{"variant", e.variant}, {"what", e.what}, {"seconds", number(e.seconds)}, {"expected", number(e.expected)}});
   }
   print_report(context, arguments, {runners, unusual, savings_section(read)}, read.findings);
-  context.out.document({{"schema", "quarry.time-compare/1"},
-                        {"common", found.common},
+  context.out.document({{"common", found.common},
                         {"runner_share", number(found.runner_share)},
                         {"same_actions", found.same_actions},
                         {"variants", variants},

@@ -92,8 +92,7 @@ Result<int> run_create(Context& context, const Arguments& arguments) {
     TRY_DO(activate(context, created.environment));
   else
     context.out.note("next: source " + text::shell_word(path::join(arguments.operands.at(0), "bin/activate")));
-  context.out.document({{"schema", "quarry.venv-create/1"},
-                        {"directory", created.environment.directory},
+  context.out.document({{"directory", created.environment.directory},
                         {"python", created.environment.version},
                         {"existed", created.existed}});
   return 0;

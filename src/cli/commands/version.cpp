@@ -135,8 +135,7 @@ Result<int> run_compute(Context& context, const Arguments& arguments) {
   }
   TRY_DO(check_previous(context, arguments, outputs.front().second));
   TRY_DO(tell_github_of_version(context, outputs));
-  show(context, outputs,
-       {{"schema", "quarry.version-compute/1"}, {"release_type", request.release_type}, {"base", request.base}});
+  show(context, outputs, {{"release_type", request.release_type}, {"base", request.base}});
   return 0;
 }
 
@@ -210,7 +209,7 @@ Result<int> run_write(Context& context, const Arguments& arguments) {
     wheels.push_back({{"project", wheel.project}, {"version", wheel.version}, {"file", wheel.file}});
   for (const auto& project : found.absent)
     context.out.note(fmt::format("note: no wheel of {}: it is optional here", project));
-  show(context, found.outputs, {{"schema", "quarry.version-write/1"}, {"wheels", wheels}, {"absent", found.absent}});
+  show(context, found.outputs, {{"wheels", wheels}, {"absent", found.absent}});
   return 0;
 }
 

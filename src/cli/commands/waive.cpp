@@ -205,8 +205,7 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
   }
   context.out.data(
       fmt::format("{}  {}  {}\n", dry ? "would waive" : "waived", digest.short_hex(), waiver_text(waiver)));
-  context.out.document({{"schema", "quarry.waive/1"},
-                        {"waiver", digest},
+  context.out.document({{"waiver", digest},
                         {"written", !dry},
                         {"channel", waiver.channel},
                         {"expires", waiver.expires},

@@ -48,7 +48,7 @@ Result<int> run_waiver_list(Context& context, const Arguments& arguments) {
   if (waivers.empty())
     context.out.note(fmt::format("there are no waivers{} in {}", channel.empty() ? "" : " for channel " + channel,
                                  store->describe()));
-  context.out.document({{"schema", "quarry.waiver-list/1"}, {"waivers", list}, {"notes", findings_json(skipped)}});
+  context.out.document({{"waivers", list}, {"notes", findings_json(skipped)}});
   return 0;
 }
 
@@ -63,7 +63,7 @@ Result<int> run_waiver_revoke(Context& context, const Arguments& arguments) {
                                     sys::Timestamp::from_us(context.clock.now_us())};
   TRY(bool written, registry::revoke(*store, record));
   context.out.data(fmt::format("{}  {}\n", written ? "revoked" : "revoked before", digest));
-  context.out.document({{"schema", "quarry.waiver-revoke/1"}, {"waiver", digest}, {"written", written}});
+  context.out.document({{"waiver", digest}, {"written", written}});
   return 0;
 }
 

@@ -48,8 +48,7 @@ Result<int> run_wheel_pack(Context& context, const Arguments& arguments) {
   context.out.note(fmt::format("packed {}, {} into {} in {}", units::things(built.file_count, "file"),
                                units::bytes(built.input_bytes), units::bytes(built.size), units::seconds(seconds)));
   context.out.data(built.path + "\n");
-  context.out.document({{"schema", "quarry.wheel-pack/1"},
-                        {"path", built.path},
+  context.out.document({{"path", built.path},
                         {"filename", built.file_name},
                         {"size", built.size},
                         {"sha256", built.sha256.hex()},
@@ -62,7 +61,7 @@ Result<int> run_wheel_pack(Context& context, const Arguments& arguments) {
 Result<int> run_unpack(Context& context, const Arguments& arguments) {
   TRY(auto directory, wheel::unpack(arguments.operands.at(0), arguments.get("--output-dir"), context.jobs));
   context.out.data(directory + "\n");
-  context.out.document({{"schema", "quarry.wheel-unpack/1"}, {"directory", directory}});
+  context.out.document({{"directory", directory}});
   return 0;
 }
 
@@ -153,7 +152,7 @@ Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
     files.push_back({{"path", path}, {"size", report.size}, {"sha256", report.sha256.hex()}, {"sound", sound}});
     if (original) files.back()["derived"] = std::move(derivation);
   }
-  context.out.document({{"schema", "quarry.wheel-verify/1"}, {"files", files}, {"findings", findings_json(all)}});
+  context.out.document({{"files", files}, {"findings", findings_json(all)}});
   return code;
 }
 

@@ -78,10 +78,7 @@ Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings
   Json consumers = Json::array();
   for (const auto& consumer : refusals.consumers)
     consumers.push_back({{"name", consumer.name}, {"version", consumer.version}});
-  return {{"schema", "quarry.wheel-check/1"},
-          {"consumers", consumers},
-          {"files", files},
-          {"findings", findings_with_refusals(findings, refusals)}};
+  return {{"consumers", consumers}, {"files", files}, {"findings", findings_with_refusals(findings, refusals)}};
 }
 
 Result<int> run_check(Context& context, const Arguments& arguments) {

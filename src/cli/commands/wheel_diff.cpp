@@ -69,8 +69,7 @@ Json wheel_diff_document(const inspect::PackageDiff& package, const inspect::Siz
   Json changes = Json::array();
   for (const auto& change : sizes.changes) changes.push_back(change_json(change));
   auto both = [](std::uint64_t left, std::uint64_t right) { return Json{{"left", left}, {"right", right}}; };
-  return {{"schema", "quarry.wheel-diff/1"},
-          {"package", package_json(package)},
+  return {{"package", package_json(package)},
           {"download_bytes", both(sizes.left.download, sizes.right.download)},
           {"installed_bytes", both(sizes.left.installed, sizes.right.installed)},
           {"size_changes", changes}};

@@ -159,8 +159,7 @@ Json as_json(const InspectedWheel& wheel) {
                       {"machine", pe::machine_name(file.pe->machine)},
                       {"imports", file.pe->imports}});
   }
-  return {{"schema", "quarry.wheel-inspect/1"},
-          {"path", wheel.contents.path},
+  return {{"path", wheel.contents.path},
           {"project", report.name ? Json(report.name->project.str()) : Json(nullptr)},
           {"version", report.name ? Json(report.name->version.str()) : Json(nullptr)},
           {"tags", report.name ? Json(report.name->tags.expanded()) : Json::array()},

@@ -99,8 +99,7 @@ Result<int> run_metadata(Context& context, const Arguments& arguments) {
   context.out.data(look.text);
   context.out.note(fmt::format("read {} of {} in {}", units::bytes(cost.bytes), units::bytes(opened.rope.size()),
                                units::things(cost.requests, opened.counted ? "read" : "request")));
-  context.out.document({{"schema", "quarry.wheel-metadata/1"},
-                        {"file", opened.place},
+  context.out.document({{"file", opened.place},
                         {"project", look.name.project.str()},
                         {"version", look.name.version.str()},
                         {"size", opened.rope.size()},

@@ -102,8 +102,7 @@ Json thin_json(const wheel::ThinReport& report, const std::vector<std::string>& 
                        {"removed_objects", code.removed_objects},
                        {"removed_bytes", code.removed_bytes}});
   auto sums = code_sums(report);
-  return {{"schema", "quarry.wheel-thin/1"},
-          {"path", report.path},
+  return {{"path", report.path},
           {"filename", report.file_name},
           {"sha256", report.sha256.hex()},
           {"size", report.size},

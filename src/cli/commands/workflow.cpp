@@ -45,8 +45,7 @@ Json workflow_document_of(const Linted& linted, const std::string& directory) {
     entry["until"] = one.until;
     suppressed.push_back(std::move(entry));
   }
-  return {{"schema", "quarry.workflow-lint/1"},
-          {"directory", directory},
+  return {{"directory", directory},
           {"workflows", report.workflows},
           {"actions", report.actions},
           {"calls", report.calls},
@@ -111,7 +110,6 @@ Result<std::size_t> apply_baseline(const Context& context, const Arguments& argu
 Result<void> print_workflow(Context& context, const Arguments& arguments, const Linted& linted) {
   const auto& report = linted.report;
   auto format = arguments.get("--format");
-  if (format == "json") context.out.data(json::pretty(workflow_document_of(linted, workflow_root(arguments))));
   TRY_DO(print_for_programs(context, placed(report.findings), {format, "quarry workflow lint", counts_text(report)}));
   if (format == "text" || format == "github") {
     TRY(auto codes, load_codes_of(context.resources, "workflow"));
@@ -128,7 +126,8 @@ Result<void> print_workflow(Context& context, const Arguments& arguments, const 
     if (notes > 0 && !arguments.has("--notes") && format == "text")
       context.out.note(fmt::format("hint: --notes shows the {} as well", units::things(notes, "note")));
   }
-  if (context.out.json()) context.out.document(workflow_document_of(linted, workflow_root(arguments)));
+  bool asked = format == "json";
+  if (asked || context.out.json()) context.out.document(workflow_document_of(linted, workflow_root(arguments)), asked);
   return {};
 }
 

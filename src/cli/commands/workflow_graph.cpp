@@ -21,12 +21,8 @@ Json graph_document_of(const workflow::Graph& graph, const std::string& director
                      {"kind", edge.dispatch ? "dispatch" : "call"},
                      {"times", edge.times},
                      {"inputs", edge.inputs}});
-  return {{"schema", "quarry.workflow-graph/1"},
-          {"directory", directory},
-          {"nodes", nodes},
-          {"edges", edges},
-          {"alone", graph.alone},
-          {"unknown", graph.unknown}};
+  return {
+      {"directory", directory}, {"nodes", nodes}, {"edges", edges}, {"alone", graph.alone}, {"unknown", graph.unknown}};
 }
 
 Result<int> run_graph(Context& context, const Arguments& arguments) {
@@ -35,9 +31,7 @@ Result<int> run_graph(Context& context, const Arguments& arguments) {
   auto graph = workflow::graph_of(repository, {arguments.has("--actions"), {}});
   auto document = graph_document_of(graph, workflow_root(arguments));
   auto format = arguments.get("--format");
-  if (format == "json") {
-    context.out.data(json::pretty(document));
-  } else {
+  if (format != "json") {
     TRY(auto drawn, format == "svg" ? workflow::svg(graph) : workflow::mermaid(graph));
     context.out.data(drawn);
   }
@@ -45,7 +39,7 @@ Result<int> run_graph(Context& context, const Arguments& arguments) {
   for (const auto& one : repository.defects) unread.push_back(workflow::to_finding(one));
   context.out.findings(unread);
   document["findings"] = findings_json(unread);
-  context.out.document(document);
+  context.out.document(document, format == "json");
   return has_errors(unread) ? traits(ErrorKind::failed).exit_code : 0;
 }
 } // namespace

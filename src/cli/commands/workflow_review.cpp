@@ -116,7 +116,6 @@ Result<void> print_review(Context& context, const Arguments& arguments, const Re
                           workflow::Tree& tree) {
   auto format = arguments.get("--format");
   auto document = review_json(report);
-  if (format == "json") context.out.data(json::pretty(document));
   if (format == "markdown") {
     TRY(auto page, review_markdown(report));
     context.out.data(page);
@@ -128,7 +127,7 @@ Result<void> print_review(Context& context, const Arguments& arguments, const Re
     context.out.findings(for_people(report.review));
     context.out.data(review_text(report, context.out.data_look()));
   }
-  context.out.document(document);
+  context.out.document(document, format == "json");
   return {};
 }
 

@@ -45,8 +45,7 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
     context.out.data(fmt::format("{}  {}@{}  {} out\n{}", dry ? "would yank" : "yanked", name, generation,
                                  units::things(plan.blocked.size(), "file"), leaving_text(plan)));
   if (moved) context.out.note(undo_note(context, arguments, name));
-  Json document{{"schema", "quarry.yank/1"},
-                {"channel", name},
+  Json document{{"channel", name},
                 {"generation", generation},
                 {"view", plan.view.digest},
                 {"blocked", blocked_json(plan.blocked)},

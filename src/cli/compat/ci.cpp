@@ -255,7 +255,7 @@ Result<int> configure_ci(Context& context, const Arguments& arguments) {
                   stages,
                   context.variable("BASELINE_RUN_ID"),
                   context.variable("THEROCK_REPOSITORY")};
-  Json document{{"schema", "quarry.compat-matrix/1"}};
+  Json document;
   std::vector<std::pair<std::string, std::string>> lines{{"enable_build_jobs", run.enabled ? "true" : "false"}};
   for (const auto& platform : Platform::all()) {
     auto name = fmt::format("{}_build_config", platform);

@@ -339,7 +339,6 @@ Result<int> configure_february(Context& context, const Arguments& arguments) {
     for (auto& row : outputs[fmt::format("{}_variants", platform)])
       if (amount.tests == "smoke" && row.contains("run-full-tests-only")) row["test-runs-on"] = "";
   Json document = outputs;
-  document["schema"] = "quarry.compat-matrix/1";
   document["enable_build_jobs"] = amount.builds;
   document["test_type"] = amount.tests;
   std::vector<std::pair<std::string, std::string>> lines;

@@ -68,7 +68,7 @@ Result<std::vector<matrix::FrameworkRow>> rows_of(const Context& context, const 
 
 Result<int> print_matrix(Context& context, const std::vector<std::pair<std::string, Json>>& outputs) {
   std::vector<std::pair<std::string, std::string>> lines;
-  Json document{{"schema", "quarry.compat-matrix/1"}};
+  Json document;
   for (const auto& [name, value] : outputs) {
     lines.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
     context.out.data(fmt::format("{}={}\n", name, lines.back().second));

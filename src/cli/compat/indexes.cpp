@@ -75,7 +75,7 @@ Result<int> indexer(Context& context, const Arguments& arguments) {
   for (const auto& page : listing.written)
     if (arguments.has("--verbose")) context.out.data(page + "\n");
   context.out.note(units::things(listing.written.size(), "page") + " written");
-  context.out.document({{"schema", "quarry.compat-indexer/1"}, {"pages", listing.written}});
+  context.out.document({{"pages", listing.written}});
   return 0;
 }
 
@@ -192,11 +192,8 @@ Result<int> manage(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("{}  {}  {} written below {}\n", units::things(plan.files.size(), "file"),
                                units::things(plan.pages.size(), "page"), writes,
                                arguments.has("--do-not-upload") ? prefix : directory));
-  context.out.document({{"schema", "quarry.compat-manage/1"},
-                        {"prefix", prefix},
-                        {"files", plan.files.size()},
-                        {"pages", plan.pages.size()},
-                        {"writes", writes}});
+  context.out.document(
+      {{"prefix", prefix}, {"files", plan.files.size()}, {"pages", plan.pages.size()}, {"writes", writes}});
   return 0;
 }
 

@@ -24,7 +24,7 @@ Result<int> expand_families(Context& context, const Arguments& arguments) {
     names.push_back((extras ? "device-" : "") + target.get<std::string>());
   auto line = text::join(names, ",");
   context.out.data(line + "\n");
-  context.out.document({{"schema", "quarry.compat-expand/1"}, {"names", names}});
+  context.out.document({{"names", names}});
   if (!extras) return 0;
   TRY_DO(tell_job(context, "GITHUB_OUTPUT", {{"device_extras", line}}));
   return 0;
@@ -129,7 +129,7 @@ Result<int> capture_summary(Context& context, const Arguments& arguments) {
   if (!directory.empty() && sys::exists(file)) {
     TRY(summary, sys::read_file(file, k_summary_max), "while reading the job's summary");
   }
-  context.out.document({{"schema", "quarry.compat-summary/1"}, {"name", name}, {"summary", summary}});
+  context.out.document({{"name", name}, {"summary", summary}});
   if (summary.empty()) {
     context.out.note("note: no step of this job has written a summary: there is no output " + name);
     return 0;

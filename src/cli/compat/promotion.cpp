@@ -17,10 +17,7 @@ Result<int> promote_by_rule(Context& context, const Arguments&) {
   if (answer.untested)
     context.out.note("no test has passed on these wheels; `quarry gate` decides from evidence of their files");
   TRY_DO(tell_job(context, "GITHUB_ENV", {{"upload", upload}}));
-  context.out.document({{"schema", "quarry.compat-promotion/1"},
-                        {"upload", answer.upload},
-                        {"why", answer.why},
-                        {"untested", answer.untested}});
+  context.out.document({{"upload", answer.upload}, {"why", answer.why}, {"untested", answer.untested}});
   return 0;
 }
 

@@ -208,12 +208,8 @@ Result<int> publish_rocm(Context& context, const Arguments& arguments) {
     files.push_back({{"from", copy.from}, {"to", copy.to}, {"size", copy.size}});
   }
   TRY(auto python, deliver_all(context, *source, publications, options));
-  context.out.document({{"schema", "quarry.compat-release/1"},
-                        {"dry_run", options.dry_run},
-                        {"store", named},
-                        {"files", files},
-                        {"writes", writes},
-                        {"repositories", python}});
+  context.out.document(
+      {{"dry_run", options.dry_run}, {"store", named}, {"files", files}, {"writes", writes}, {"repositories", python}});
   return 0;
 }
 
@@ -345,11 +341,8 @@ Result<int> publish_framework(Context& context, const Arguments& arguments, cons
   auto url = store.empty() ? index_url(release_type, index, structured)
                            : repositories.at(0).at("repositories").at(0).get<std::string>();
   TRY_DO(tell_job(context, "GITHUB_OUTPUT", {{"package_index_url", url}}));
-  context.out.document({{"schema", "quarry.compat-release/1"},
-                        {"dry_run", options.dry_run},
-                        {"store", named},
-                        {"package_index_url", url},
-                        {"repositories", repositories}});
+  context.out.document(
+      {{"dry_run", options.dry_run}, {"store", named}, {"package_index_url", url}, {"repositories", repositories}});
   return 0;
 }
 

@@ -108,7 +108,7 @@ Result<int> find_artifacts(Context& context, const Arguments& arguments) {
       found.push_back(result_of(arguments, answer["run"], group, files_of(answer["run"], families, group, targets)));
     }
   }
-  context.out.document({{"schema", "quarry.compat-find/1"}, {"status", "found"}, {"results", found}});
+  context.out.document({{"status", "found"}, {"results", found}});
   return 0;
 }
 

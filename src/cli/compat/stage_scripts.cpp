@@ -153,7 +153,7 @@ Result<int> post_stage_upload(Context& context, const Arguments& arguments) {
   auto build = arguments.get("--build-dir");
   if (!sys::is_directory(build)) {
     context.out.note(fmt::format("note: there is no {}: the job ended before its build began", build));
-    context.out.document({{"schema", "quarry.run-upload/1"}, {"dry_run", false}, {"files", Json::array()}});
+    context.out.document({{"dry_run", false}, {"files", Json::array()}});
     return 0;
   }
   auto store = arguments.get("--store");

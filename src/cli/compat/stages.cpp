@@ -146,8 +146,7 @@ Result<int> show_stage(Context& context, const Arguments& arguments) {
   text += fmt::format("\nmakes {}\n", produced.size());
   for (const auto& artifact : produced) text += kind_of(topology, artifact);
   context.out.data(text);
-  context.out.document({{"schema", "quarry.compat-stages/1"},
-                        {"stages", {{{"name", stage.name}, {"inbound", inbound}, {"produced", produced}}}}});
+  context.out.document({{"stages", {{{"name", stage.name}, {"inbound", inbound}, {"produced", produced}}}}});
   return 0;
 }
 
@@ -160,7 +159,7 @@ Result<int> list_stages(Context& context, const Arguments& arguments) {
                                  produced.size(), stage.description));
     stages.push_back({{"name", stage.name}, {"inbound", inbound}, {"produced", produced}});
   }
-  context.out.document({{"schema", "quarry.compat-stages/1"}, {"stages", stages}});
+  context.out.document({{"stages", stages}});
   return 0;
 }
 

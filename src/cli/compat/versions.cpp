@@ -75,8 +75,7 @@ Result<int> determine_version(Context& context, const Arguments& arguments) {
     context.out.data(fmt::format("ROCm version: {}\n--rocm-sdk-version: {}\n--version-suffix: {}\n\n",
                                  reference.version, reference.requirement, reference.suffix));
   context.out.data(build + "\n");
-  context.out.document({{"schema", "quarry.compat-determine-version/1"},
-                        {"optional_build_prod_arguments", build},
+  context.out.document({{"optional_build_prod_arguments", build},
                         {"rocm_version", reference.version},
                         {"version_suffix", reference.suffix}});
   if (!to_job) return 0;
@@ -109,7 +108,7 @@ Result<int> python_directory(Context& context, const Arguments& arguments) {
   TRY(auto to_job, switched(arguments, "--write-env-file", true));
   TRY(auto directory, version::python_directory(arguments.get("--python-version")));
   context.out.data(directory + "\n");
-  context.out.document({{"schema", "quarry.compat-python-to-cp-version/1"}, {"cp_version", directory}});
+  context.out.document({{"cp_version", directory}});
   if (to_job) TRY_DO(tell_job(context, "GITHUB_ENV", {{"cp_version", directory}}));
   return 0;
 }

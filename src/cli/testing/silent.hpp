@@ -9,7 +9,8 @@ public:
   void data(std::string_view) override {}
   void note(std::string_view) override {}
   void warn(std::string_view) override {}
-  void document(const Json&) override {}
+  std::string set_schema(std::string) override { return {}; }
+  void document(const Json&, bool) override {}
   void findings(const Findings&) override {}
   void trace(std::string_view) override {}
   bool verbose() const override { return false; }
