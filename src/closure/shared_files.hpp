@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Wheels of different projects that install one path. Code Q438. Pure.
 #include "base/finding.hpp"
 #include "closure/package.hpp"

@@ -22,7 +22,7 @@ Attempted attempted(const Policy& policy, const Case& input, const Question& que
 /// Whether an attempt is dated more than k_clock_skew_us in the future. It is ignored, because it would stay the newest
 /// attempt for ever.
 bool is_early(const registry::AttemptRecord& attempt, std::int64_t now_us);
-/// Adds a note G031 for each attempt that is dated in the future.
+/// Adds a warning G031 for each attempt that is dated in the future.
 void note_early_attempts(const Case& input, Findings& notes);
 
 } // namespace quarry::gate

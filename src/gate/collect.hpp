@@ -17,8 +17,8 @@ namespace quarry::gate {
 /// judged. `view` must have the shards of the source's projects (registry::load_view_for).
 std::vector<registry::SealedSet> lacking(const registry::View& view, const std::vector<registry::SealedSet>& source);
 
-/// Removes the sets that hold a file which the channel blocks, with a note R022 for each. Fails with held R022 if all
-/// sets were removed.
+/// Removes the sets that hold a file which the channel blocks, with a warning R022 for each. Fails with held R022 if
+/// all sets were removed.
 Result<std::vector<registry::SealedSet>> not_blocked(const registry::ChannelRecord& channel,
                                                      std::vector<registry::SealedSet> sets, Findings& notes);
 
@@ -40,7 +40,7 @@ enum class Derivations : std::uint8_t { proven, believed };
 /// Adds to `input` what this policy needs:
 ///   signers       signatures of the evidence about the sets, and of the channel's waivers
 ///   derived sets  the evidence of the candidates from which the sets were made; a derivation that cannot be proven is
-///                 ignored, with a note G024
+///                 ignored, with a warning G024
 /// With Derivations::proven it also fails with held O029 if find_disappeared() finds a record: a verdict must not be
 /// based on what is left after evidence was removed; that costs what find_disappeared() does. The rest costs nothing
 /// that the policy does not need; else one listing for each record, one read for each signature and each set, and

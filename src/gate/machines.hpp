@@ -20,7 +20,7 @@ struct Suspect {
 /// `counted` are the results that count for one suite on one cell, so all are about the same files. nullopt: the suite
 /// ran into its deadline on no machine, or passed on fewer than two others.
 std::optional<Suspect> suspect(const std::vector<const registry::EvidenceRecord*>& counted);
-/// The note G030 about the machine.
+/// The warning G030 about the machine.
 quarry::Finding suspect_finding(const Suspect& suspect, const std::string& suite);
 
 } // namespace quarry::gate

@@ -19,7 +19,7 @@ inline constexpr std::string_view k_written_last = "simple-json/index.html";
 
 /// Whether `bytes` are an index page with our mark (index::k_generator_mark), or begin with '{', as JSON. Pure.
 bool is_our_page(const std::string& bytes);
-/// Whether `bytes` are an index page without our mark that links to something. Pure.
+/// Whether `bytes` are an index page without our mark that links to something. False for text that is not UTF-8. Pure.
 bool is_anothers_page(const std::string& bytes);
 
 /// What one call of write_pages() has learnt about pages of another tool. Thread-safe.

@@ -31,8 +31,8 @@ struct RunGroup {
 std::string group_index_directory(const RunGroup& group);
 
 struct MergeOptions {
-  /// Compares pages whose files changed since `pages.json`, and those in `twice`; if true, or copies are missing, all.
-  /// Where neither source has a project, nothing is compared unless `pages.json` says otherwise.
+  /// False: compares pages whose files changed since `pages.json`, and those in `twice`. True, or if copies are
+  /// missing: compares all pages. If neither source has a project, and `pages.json` knows of none, nothing is compared.
   bool thorough = false;
   /// Pages that are read at the same time. Those of up to 200 changed projects of each source are written one after the
   /// other, those of more at the same time, too.
@@ -40,11 +40,12 @@ struct MergeOptions {
 };
 
 struct Merged {
-  /// False: this is the base index, or belongs to no run (merge_run_of); or no merged index was written before, and
-  /// the store has no base index or there is nothing to merge with it: a directory without seals and untested history,
-  /// or a run with sets in fewer than two directories. Nothing was written then.
+  /// False: nothing was written, for one of these reasons. This is the base index. The directory belongs to no run
+  /// (merge_run_of). Or no merged index was written before, and one of two things is missing: the base index of the
+  /// store, or something to merge with it (a seal or untested history in a directory, two directories with sets in a
+  /// run).
   bool exists = false;
-  std::uint64_t pages_written = 0, pages_removed = 0;
+  std::uint64_t pages_written = 0, pages_removed = 0; ///< as in Projected (projection.hpp)
   Findings notes; ///< warnings: P050 for each project that both sources have, P053 for each that is left out
 };
 
@@ -92,8 +93,9 @@ Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string
 /// If one fails, or a set record is damaged or of a later version, the others are still written, and the result is
 /// error P051 with the kind of the first failure. Reads every set record of the store to find the directories; those
 /// with untested history alone are not found. Each index costs what merge_directory() does, but sets of the base index
-/// are read once. Fails at once if channels or sets cannot be listed, or another set record not be read. An object
-/// below `channels/` whose name no channel can have counts as a failed index if the store has a base index.
+/// are read once. Fails at once if channels or sets cannot be listed, or a set record cannot be read for another
+/// reason. An object below `channels/` whose name no channel can have counts as a failed index if the store has a base
+/// index.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

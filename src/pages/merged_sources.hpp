@@ -32,11 +32,13 @@ struct Source {
 };
 std::string merged_directory(const Source& source);
 
+// The sources below keep `store`, which must outlive them.
+
 /// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
 /// history. The token is empty only for a directory without seals and history. A token costs two listings, and a read
-/// if there is a seal; for a `quarry.distribution/1` one listing more, as for its projects. The projects cost a read, a
-/// listing of the history and a read per record of it; for a distribution also two reads per set that it shows, for
-/// another directory a listing of its seals and two reads per set.
+/// if there is a seal. A `quarry.distribution/1` costs one listing more for the token, and one more for the projects.
+/// The projects cost a read, a listing of the history and a read per record of it; for a distribution also two reads
+/// per set that it shows, for another directory a listing of its seals and two reads per set.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. token() fails as
 /// registry::require_channel(); projects() does not look at the channel.

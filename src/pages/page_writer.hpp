@@ -82,7 +82,8 @@ struct PageSource {
 /// is unknown counts as a change of another writer. Also fails with the errors of the store and of the source's
 /// functions. A round costs one read per page and copy, one write per one of these that differs, one read per stale
 /// page and copy and a removal if it exists, a read and up to two writes of the state object, and one read()
-/// per batch and up to three more; with Others::left perhaps one head. `transfers` stale pages are removed at once.
+/// per batch. Up to three more read() follow: after the batches, after removals, and at the end. With Others::left
+/// perhaps one head. `transfers` stale pages are removed at once.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in

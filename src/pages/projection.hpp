@@ -22,7 +22,7 @@ namespace quarry::pages {
 constexpr std::string_view k_page_cache = "public, max-age=60";
 
 struct Projected {
-  /// Writes and removals in the last round of the writer, copies included; the state object may be written twice.
+  /// What the last round wrote and removed. A copy counts as a page. So does each write of the state object: up to two.
   std::uint64_t pages_written = 0, pages_removed = 0;
   std::vector<std::string> foreign = {}; ///< keys of pages that another tool writes, and that were left to it; sorted
   std::uint64_t generation = 0;          ///< of a channel or a distribution: what its pages show now; else 0
@@ -49,7 +49,8 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 /// `{directory}/X/index.html`: keep other pages elsewhere. One with links that another tool writes stays only if our
 /// pages were complete here before, or if it was written while this call worked; the first projection removes it. A
 /// project called simple, simple-json, merged or seals gets no such page, and none there is removed. Lists every object
-/// below the directory. Fails as project_directory() does, and as registry::require_distribution().
+/// below the directory. Each round reads the pointer and all its sets, eight at the same time. Fails as
+/// project_directory() does, and as registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
@@ -74,8 +75,9 @@ enum class Extent : std::uint8_t {
 /// require_channel(), load_view(), load_shard_of() and the store. Removes pages of projects that left, and replaces
 /// those of another tool. Costs two reads per ledger entry since the last state. For each project that is compared it
 /// costs up to four reads of shards, its METADATA, and one read per page and copy. If every page is compared, it costs
-/// two listings; a policy that the pages do not name yet, or with `whole` any, one read. Writes pages whose bytes
-/// differ. `moved`: the channel as the caller's own move left it: it is not parsed again while it is that.
+/// two listings. One read of the policy, if the pages do not name it yet, and always with `whole`. Writes pages whose
+/// bytes differ. `moved`: the channel as the caller's own move left it. If the store still has its ETag, the record is
+/// read but not parsed.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {}, registry::Channel moved = {});
 

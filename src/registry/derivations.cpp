@@ -59,6 +59,11 @@ bool says_the_same(const std::string& present, const std::string& bytes) {
 
 Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std::string& bytes) {
   auto key = derivation_key(set);
+  if (bytes.size() > k_record_bytes_max)
+    return fail(ErrorKind::resource_exhausted, "R007",
+                fmt::format("the derivation {} would have {} bytes, more than the {} that are read at once", key,
+                            bytes.size(), k_record_bytes_max),
+                "publish the packages in several sets");
   TRY(auto present, store.get(key, k_record_bytes_max));
   if (present && says_the_same(*present, bytes)) return {};
   auto written = store::put_once(

@@ -33,6 +33,9 @@ TEST(Derivations, AreReadAsTheyWereWritten) {
   EXPECT_TRUE(load_derivation(*store, made).value()->release.empty()) << "the first record stays";
 
   record.candidate = SetDigest(sha256("another set"));
+  auto longer = put_derivation(*store, made, std::string(k_record_bytes_max + 1, 'x'));
+  ASSERT_FALSE(longer);
+  EXPECT_EQ(longer.error().code, "R007") << "nobody could read it again";
   auto other = put_derivation(*store, made, to_json(record));
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, "R009");

@@ -70,9 +70,9 @@ struct Distribution {
   /// their seals.
   std::size_t named = 0;
 };
-/// Returns what a distribution shows; nullopt if the directory is not one. A pointer of `quarry.distribution/1` was
-/// written after the pages of all sets sealed in the directory, so it shows all of them. One read, and a listing for
-/// such a pointer. B002 to B004; corrupt R011, R012.
+/// Returns what a distribution shows; nullopt if the directory is not one. A pointer of `quarry.distribution/1` names
+/// no sets: the programs that wrote it added it last, so it shows all sets that are sealed there. One read, and a
+/// listing for such a pointer. B002 to B004; corrupt R011, R012.
 Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const std::string& directory);
 /// The same; not_found P120 if the directory is not a distribution.
 Result<Distribution> require_distribution(ObjectReader& store, const std::string& directory);

@@ -24,8 +24,8 @@ struct About {
 };
 Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets);
 
-/// Whether `marked.json` says that all evidence has its marks. Evidence that an earlier version of Quarry wrote since
-/// then has none all the same.
+/// Whether `marked.json` says that all evidence has its marks. Programs of earlier
+/// versions write evidence without a mark, also after that.
 Result<bool> all_evidence_is_marked(ObjectReader& store);
 
 /// What is recorded about sets: results, and attempts to get them.
@@ -42,8 +42,8 @@ struct Recorded {
 Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped);
 /// The second look of a promotion: the keys of the evidence that recorded_about() would read now, and of all waivers
 /// and revocations, sorted, whatever the objects hold. `judged` are the evidence keys of the first look, sorted. The
-/// caller compares: the result has records that have come since, also one whose mark was there before it, and lacks
-/// those that have lost their mark. It still has a record of `judged` that was removed without its mark. Three
+/// caller compares. The result has records that have come since; one of these may have had its mark before. It lacks
+/// records that have lost their mark. It still has a record of `judged` that was removed without its mark. Three
 /// requests, one listing for each set, one more listing where not all evidence is marked, and a head for each mark that
 /// `judged` does not have, one after the other.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,

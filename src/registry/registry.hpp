@@ -69,8 +69,8 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 /// Whether the error is one of this machine, the network or the bucket (D, H, K), such as the page of a proxy in place
 /// of an object: it says nothing of what is stored. Pure.
 bool is_transport_error(const Error& error);
-/// Whether load_… failed because the record is gone or altered, not because it cannot be read now: false for a
-/// transport error, and for a record of another version (B004). Pure.
+/// Whether load_… failed because the record is gone, altered, invalid or too long (R010, R011, R012, R007, B002, B003).
+/// False if it cannot be read now (a transport error), and for a record of a later version (B004). Pure.
 bool is_lost(const Error& error);
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectReader& store, const SetDigest& digest);
@@ -110,8 +110,9 @@ read_evidence(ObjectReader& store, const std::vector<EvidenceDigest>& digests, F
 Result<std::vector<EvidenceDigest>> evidence_digests(ObjectReader& store);
 /// The keys of all waivers and revocations, whatever the objects hold. Two listings.
 Result<std::vector<std::string>> waiver_keys(ObjectReader& store);
-/// Whether load_…() says that the bytes stored are not a record that it reads: R011, R012, R007, B002 to B004. So is
-/// one of a later version. Others, such as a proxy's page instead of the record (K020), may hide a valid one. Pure.
+/// Whether load_…() says that the bytes stored are not a record that it reads: R011, R012, R007, B002 to B004. A record
+/// of a later version (B004) counts as junk, too. Other errors, such as a proxy's page instead of the record (K020),
+/// may hide a valid one. Pure.
 bool is_junk(const Error& error);
 
 // Seals.
@@ -164,8 +165,9 @@ struct Resolved {
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run, without the slash of run::Layout::prefix(): "42-linux". Costs and errors of
 /// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed, which
-/// costs a second listing and a read for each set that retention took there, until one explains why. A
-/// part of a set that is there, too, is left out: a yank or a promotion of what is ready made it, not the run.
+/// costs a second listing and a read for each set that retention took there, until one explains why. If
+/// a set and a part of it are both sealed there, the part is left out: a yank or a promotion of what is ready made it,
+/// not the run.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
@@ -194,8 +196,8 @@ Result<View> make_view(const std::vector<SealedSet>& sets);
 /// record of `base` stays. Load `base` with load_view_for(base, sets). If the shard of a project in `sets` is missing,
 /// the project's old files are lost from the view. Nothing reports that. The result has the shards that `base` has and
 /// those of these projects. Unknown fields of `base` are not taken over, except its empty extras, without those that
-/// these sets fill. Fails with R018 if a file name gets two contents; with R023 instead if it is the `rocm` of another
-/// family. Pure.
+/// these sets fill. Fails with R018 if a file name gets two contents. Fails with R023 instead if `base` has the `rocm`
+/// of another family, and both keys name their family (a part that begins with `gfx`). Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);

@@ -23,7 +23,8 @@ struct Call {
   std::optional<content::Rope> body = {};
   std::string body_sha256 = {}; ///< hex; empty: the signature does not cover the body (unsigned_body_is_safe())
   std::uint64_t answer_bytes_max = 1u << 20; ///< a longer answer fails; not for a sink
-  std::uint64_t stall_ms = 60'000;  ///< an attempt fails if no byte moves for this long; QUARRY_STALL_SECONDS rules
+  /// An attempt fails if no byte moves for this long, or for QUARRY_STALL_SECONDS if that is shorter.
+  std::uint64_t stall_ms = 60'000;
   bool wait_before_body = false;    ///< send the body only after the server has accepted the headers (100-continue)
   bool answer_may_be_error = false; ///< the body of a 200 may be an <Error>
   bool repeat = true;               ///< false: no retries; the caller decides what to do after a failure
@@ -66,16 +67,20 @@ public:
   Bucket(Location location, std::shared_ptr<net::Transport> transport, std::shared_ptr<CredentialCache> credentials,
          const sys::Clock& clock, net::RetryLimits limits = {});
 
-  /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal: 304, 404 and 412;
-  /// with status 0 failures of the network, failures to get credentials (credentials.hpp; nothing was sent), and what
-  /// S3 does not send (K020). That is a proxy's page with a status like 404 or to DELETE, or a success without an ETag
-  /// to HEAD, plain GET or PUT of an object (to PUT not with answer_may_be_error). Any other page with 200 passes: its
-  /// parser fails. Transient failures are retried with exponential backoff (net/retry.hpp) while the retry budget
-  /// lasts: up to 6 attempts. None that waits begins later than 3 minutes after the call, and none is made if the
-  /// server asks to wait for more than 60 s. An attempt takes as long as bytes move. The thread sleeps between
-  /// attempts; an interruption ends the call (cancelled D006). A HEAD has no S3 code: for an object, after 400, 403,
-  /// 301 or 307, one byte is asked for with GET. Refusal::ambiguous says that a write may have happened all the same;
-  /// of a read it means nothing.
+  /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal, also 304, 404 and
+  /// 412. Its status is 0 for:
+  ///   - failures of the network;
+  ///   - failures to get credentials (credentials.hpp); nothing was sent then;
+  ///   - what S3 does not send (K020): a proxy's page with a status like 404 or to DELETE, or a success without an ETag
+  ///     to HEAD, plain GET or PUT of an object (PUT: unless answer_may_be_error). Any other page with 200 passes: its
+  ///     parser fails.
+  /// Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp): up to 6
+  /// attempts. Waiting ends 3 minutes after the call, and none is made if the server asks to wait for more than 60 s.
+  /// An attempt takes as long as bytes move. A success without an ETag to PUT is repeated, too, because that write may
+  /// have happened. After a correction (clock, credentials, region) or damaged bytes (K007) there is one more attempt
+  /// for each cause. The thread sleeps between attempts; an interruption ends the call (cancelled D006). A HEAD has no
+  /// S3 code: for an object, after 400, 403, 301 or 307, one byte is asked for with GET. Refusal::ambiguous says that a
+  /// write may have happened all the same; of a read it means nothing.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const; ///< "s3://bucket", for messages

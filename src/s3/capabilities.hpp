@@ -2,8 +2,8 @@
 // Finds out whether a server honours conditions, checksums and keys that end in a slash, by probing it: many servers
 // accept the headers and ignore them. The result is stored beside the objects (`.quarry/capabilities.json`,
 // docs/formats/store.md) and used by all jobs for a week. The record is believed: keep `.quarry/` from writers that you
-// do not trust. Amazon's endpoint is not probed if it was found by its region; an endpoint that somebody named is, also
-// one of Amazon.
+// do not trust. Amazon's endpoint is not probed if it was found by its region. An endpoint that somebody named is
+// probed, also one of Amazon.
 #include "s3/bucket.hpp"
 #include <mutex>
 #include <optional>
@@ -11,9 +11,11 @@
 namespace quarry::s3 {
 
 struct Capabilities {
-  bool if_absent = true;           ///< PUT honours If-None-Match: *
-  bool if_match = true;            ///< PUT honours If-Match
-  bool quoted_if_match = true;     ///< true: If-Match has the ETag in quotes, as RFC 9110 says; false: without
+  bool if_absent = true; ///< PUT honours If-None-Match: *
+  bool if_match = true;  ///< PUT honours If-Match
+  /// How If-Match of a write has the ETag. True: in quotes, as RFC 9110 says; false: without. Reads and the sources of
+  /// copies always use quotes.
+  bool quoted_if_match = true;
   bool complete_conditions = true; ///< CompleteMultipartUpload honours If-None-Match; If-Match is assumed with it
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
   /// Keeps `a/` and `a/b` as two objects, and has no `a` then. False, too, if the credentials may not read.

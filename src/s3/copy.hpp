@@ -13,9 +13,9 @@ struct CopyRequest {
   std::string from_bucket = {}; ///< empty: the same one
 };
 
-/// Whether the server can copy this with the condition of `to`: always without one; with one if it checks it when an
-/// upload is completed (complete_conditions, and if_match or if_absent), and the source is not empty, because an upload
-/// has at least one part. Pure.
+/// Whether the server can copy this with the condition of `to`. Without a condition it always can. With one it can if
+/// the server checks conditions when an upload is completed (complete_conditions, and if_match or if_absent), and the
+/// source is not empty, because an upload has at least one part. Pure.
 bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 
 /// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: many servers ignore a

@@ -167,9 +167,12 @@ Result<UploadPage> parse_uploads(std::string_view body) {
   constexpr std::string_view k_what = "a list of uploads";
   TRY(auto reply, parse_root(body, k_what, "ListMultipartUploadsResult"));
   UploadPage page;
-  for (const auto& record : reply.group("Upload"))
-    page.uploads.push_back(
-        {BucketKey(record.value("Key")), record.value("UploadId"), time_of(record.value("Initiated"))});
+  for (const auto& record : reply.group("Upload")) {
+    auto id = record.value("UploadId");
+    // Whoever ends the upload sends DELETE with the id. With an empty one that would remove the object itself.
+    if (id.empty()) return odd(k_what, "an upload has no id");
+    page.uploads.push_back({BucketKey(record.value("Key")), std::move(id), time_of(record.value("Initiated"))});
+  }
   if (is_truncated(reply)) {
     page.next_key = reply.top.value("NextKeyMarker");
     page.next_id = reply.top.value("NextUploadIdMarker");

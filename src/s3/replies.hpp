@@ -62,8 +62,8 @@ struct PartPage {
 Result<PartPage> parse_parts(std::string_view body);
 
 struct Upload {
-  BucketKey key; ///< as it was sent: request the list without encoding-type
-  std::string id;
+  BucketKey key;  ///< as it was sent: request the list without encoding-type
+  std::string id; ///< never empty, as that of parse_upload_id()
   std::int64_t initiated_us = 0;
 };
 struct UploadPage {

@@ -52,6 +52,9 @@ TEST(Replies, PartsAndUploads) {
   EXPECT_FALSE(
       parse_uploads("<ListMultipartUploadsResult><IsTruncated>true</IsTruncated></ListMultipartUploadsResult>"))
       << "taken for the last page, the rest would stay";
+  EXPECT_FALSE(parse_uploads("<ListMultipartUploadsResult><Upload><Key>k</Key><Initiated>2013-05-24T00:00:00.000Z</"
+                             "Initiated></Upload></ListMultipartUploadsResult>"))
+      << "DELETE k?uploadId= would remove the object k";
 }
 
 TEST(Replies, WhatIsNoAnswerOfS3) {

@@ -51,7 +51,7 @@ struct Children {
 };
 
 /// Counts of calls since the store was opened, for `writes` in JSON and for tests: puts and copies that succeeded, and
-/// all other calls with a valid key. open() counts as a get (as two of an http object that nothing pins), and
+/// all other calls with a valid key. open() counts as a get (as two gets for an http object without an ETag), and
 /// children() as a list. A copy also counts as a put, and outside s3 as a get where the bytes pass through open().
 /// Retries and looks of the store itself are not counted. In the file and memory stores open() counts the whole object
 /// as read, s3 and http count what the rope fetches.

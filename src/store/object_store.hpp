@@ -71,14 +71,14 @@ public:
   /// has already replaced the object or the server gave none. After outcome_unknown (R004) the object may have been
   /// written. After every other error it was not, or in s3 another writer has replaced or removed it since: R002, R003
   /// (also for if-match when the object does not exist), R005, R008, R030, D00x, H00x, and K0xx, such as K013 above 445
-  /// GiB in s3. Costs all bytes. In s3 it costs one PUT request, or above 8 MiB one per part and two more, unless the
-  /// server checks the condition only in a PUT. A lost reply costs a HEAD, and a condition that the server ignores one
-  /// or two (s3/put.hpp). The first write there with a condition, of more than 8 MiB, or to a key that ends in a slash
-  /// also costs what conditional_writes() does, with its errors. In the file store it costs two fsyncs (and one for
-  /// each new directory), and for if-absent a stat and a link, else a lock and a rename; for if-match it also reads and
-  /// hashes the old object. A killed put leaves the old or new state, perhaps what remove_leftovers() removes, and in
-  /// the file store perhaps new empty directories, as one that fails may. In s3 a put may wait until other puts have
-  /// released memory, and an interruption does not end that wait (s3/slabs.hpp).
+  /// GiB in s3. Costs all bytes. In s3 it costs one PUT request. Above 8 MiB it costs one per part and two more, or one
+  /// if the server checks the condition only in a PUT. A lost reply costs a HEAD, and a condition that the server
+  /// ignores one or two (s3/put.hpp). The first write there with a condition, of more than 8 MiB, or to a key that ends
+  /// in a slash also costs what conditional_writes() does, with its errors. In the file store it costs two fsyncs (and
+  /// one for each new directory), and for if-absent a stat and a link, else a lock and a rename; for if-match it also
+  /// reads and hashes the old object. A killed put leaves the old or new state, perhaps what remove_leftovers()
+  /// removes, and in the file store perhaps new empty directories, as one that fails may. In s3 a put may wait until
+  /// other puts have released memory, and an interruption does not end that wait (s3/slabs.hpp).
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options);
   /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
   /// has just written; the caller must look afterwards if that matters. After any error but R005 the object may be
@@ -149,7 +149,8 @@ private:
 struct Surroundings {
   std::map<std::string, std::string> environment;
   const sys::Clock& clock;
-  /// Gets a line for each request and its answer, without secrets; may be empty. Called from several threads at once.
+  /// Gets a line for each request and its answer, without secrets; may be empty. Called from several threads at once,
+  /// and by ropes from open() also after the store is destroyed: what it refers to must outlive them.
   std::function<void(std::string_view)> trace = {};
 };
 

@@ -27,10 +27,10 @@ struct Once {
 /// object may be sent before the server says that the key exists: look first (head, copy_once).
 Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once);
 
-/// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001). Where
-/// an object at `to` disappeared before it was read, R004 takes the place of R002 if the server copied, or if the
-/// object was there at the first look. A source that does not exist is not an error if the target has the bytes. The
-/// server copies it if the two stores can do that (ObjectStore::copy_from, with its errors, such as K003); if they
+/// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001). If
+/// an object at `to` disappeared before it was read, this is R004 where put_once() has R002, if the server copied or if
+/// the object was there at the first look. A source that does not exist is not an error if the target has the bytes.
+/// The server copies it if the two stores can do that (ObjectStore::copy_from, with its errors, such as K003); if they
 /// cannot, the bytes pass through this machine. `once.content` is not used. Costs a head first, so an object that
 /// exists with the right recorded digest is not read, unless `once.hash` is set: then the source is read, or the object
 /// that exists. A source that another tool cut short, keeping that digest, is found if `once.size` is set or with
