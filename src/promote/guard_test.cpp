@@ -99,8 +99,24 @@ TEST_F(Protection, WhatSomebodyWroteIntoTheRecordIsNotLetInByTheNextMove) {
   auto back = *registry::require_channel(*store_, "stable");
   EXPECT_EQ(back.record.view, now.record.view);
   EXPECT_EQ(back.record.generation, now.record.generation + 1);
+  EXPECT_EQ(back.record.previous, now.record.previous) << "`protect` was the last move, and changed no view";
   EXPECT_TRUE(registry::ledger_chain(*store_, back.record));
   EXPECT_TRUE(promote::plan_promotion(*store_, {source, "stable", policy, false, k_author.when.us()}));
+}
+
+TEST_F(Protection, ARollbackGoesByTheMovesAndNotByTheRecord) {
+  ASSERT_TRUE(protect());
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  auto untested = registry::testing::sealed_sample(*store_, "2-linux/python/g", {{"b-1-py3-none-any.whl", "b", "1"}});
+  ASSERT_TRUE(publish::add_sets(*store_, "dev", {untested}, reason));
+  auto now = *registry::require_channel(*store_, "stable");
+  auto edited = now.record;
+  edited.previous = registry::require_channel(*store_, "dev")->record.view;
+  ASSERT_TRUE(registry::swap_channel(*store_, now, edited));
+  auto plan = promote::plan_rollback(*store_, "stable", std::nullopt);
+  EXPECT_FALSE(plan && plan->view.digest == edited.previous) << "the untested file would be shown";
 }
 
 TEST_F(Protection, AClockThatIsBehindIsNoticed) {

@@ -17,20 +17,14 @@ using store::ObjectReader;
 namespace {
 
 /// The last move that changed what is shown. Protecting and unblocking are moves, too, and show the same view.
-Result<registry::LedgerRecord> last_change_of_view(ObjectReader& store, registry::LedgerRecord last) {
-  while (last.from_view == last.to_view && !last.previous.empty()) {
-    TRY(last, registry::load_ledger(store, last.previous), "while reading the moves before");
-  }
-  return last;
-}
-
 Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::ChannelRecord& now,
                                          registry::LedgerRecord last_move) {
-  if (now.previous.empty())
+  // What the record says of it may have been edited: it could name a view that no gate has judged.
+  TRY(auto last, registry::last_change_of_view(store, std::move(last_move)));
+  if (last.from_view.empty())
     return fail(ErrorKind::not_found, "O001",
                 fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
                 "`--to 0` takes everything out of it: before its first move it showed nothing");
-  TRY(auto last, last_change_of_view(store, std::move(last_move)));
   if (last.action == registry::Action::rollback)
     return fail(ErrorKind::precondition_failed, "O007",
                 fmt::format("the last move of channel {} was itself a rollback, at {} to {}@{}", now.name, last.when,
@@ -38,7 +32,7 @@ Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::Ch
                 fmt::format("nothing was changed; `quarry channel log {}` shows the moves, and `--to GENERATION` goes "
                             "to any of them",
                             now.name));
-  return now.previous;
+  return last.from_view;
 }
 
 Result<registry::ViewDigest> view_of_generation(ObjectReader& store, const registry::ChannelRecord& now,
@@ -193,7 +187,7 @@ void guard_what_left(const Difference& difference, Plan& plan) {
 Result<std::optional<registry::LedgerRecord>> last_rollback(ObjectReader& store, const std::string& channel) {
   TRY(auto now, registry::require_channel(store, channel));
   TRY(auto last, registry::last_move(store, now.record), "while reading the last move");
-  TRY(last, last_change_of_view(store, std::move(last)));
+  TRY(last, registry::last_change_of_view(store, std::move(last)));
   if (last.action != registry::Action::rollback) return std::optional<registry::LedgerRecord>();
   return std::optional(std::move(last));
 }

@@ -37,6 +37,13 @@ Result<LedgerRecord> last_move(ObjectReader& store, const ChannelRecord& channel
   return last;
 }
 
+Result<LedgerRecord> last_change_of_view(ObjectReader& store, LedgerRecord move) {
+  while (move.from_view == move.to_view && !move.previous.empty()) {
+    TRY(move, load_ledger(store, move.previous), "while reading the moves before");
+  }
+  return move;
+}
+
 Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel) {
   auto last = registry::load_ledger(store, channel.ledger);
   if (!last && is_lost(last.error())) return false;
@@ -48,7 +55,8 @@ Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel) {
   if (is_as_left(channel, *last)) return false;
   channel.generation = last->generation;
   channel.view = last->to_view;
-  channel.previous = last->from_view;
+  TRY(auto change, last_change_of_view(store, std::move(*last)));
+  channel.previous = change.from_view;
   return true;
 }
 

@@ -15,7 +15,7 @@ PolicyDigest bound_by(const LedgerRecord& move);
 /// call fails as load_ledger() if one of these is lost. bound_before() reads one entry more, the one before this move.
 Result<PolicyDigest> bound_after(ObjectReader& store, const LedgerRecord& move);
 Result<PolicyDigest> bound_before(ObjectReader& store, const LedgerRecord& move);
-/// What protects the channel by its moves.
+/// What protects the channel by its moves. `ChannelRecord::previous` is not compared: no move goes by it.
 struct Bound {
   PolicyDigest policy;
   /// How the view and generation of the channel's record, its policy, what it blocks or how far back its history is
@@ -31,9 +31,12 @@ Result<Bound> bound_by_moves(ObjectReader& store, const ChannelRecord& channel, 
 Result<LedgerRecord> last_move(ObjectReader& store, const ChannelRecord& channel);
 /// Whether the channel shows what this move, its last one, left. Pure.
 bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last);
-/// Puts back view and generation as the last move left them, in memory: for `protect`, which then writes them. False if
-/// they are as it left them, and if it is lost: then nobody knows better than the record. Fails with O044 if it is a
-/// move of another channel. One read.
+/// This move, or the last one before it that changed the view: others, such as `protect`, leave the view as it is. One
+/// read for each of those. Fails as load_ledger().
+Result<LedgerRecord> last_change_of_view(ObjectReader& store, LedgerRecord move);
+/// Puts back view and generation as the last move left them, and the view before, in memory: for `protect`, which then
+/// writes them. False if view and generation are as it left them, and if it is lost: then nobody knows better than the
+/// record. Fails with O044 if it is a move of another channel, and as last_change_of_view(), with its cost.
 Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel);
 /// What makes a record good that is not what the last move left, for hints. Pure.
 std::string bind_again(const std::string& channel);
