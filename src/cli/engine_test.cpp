@@ -205,7 +205,7 @@ TEST_F(Engine, HelpAndOverviewGoToStandardOutput) {
 TEST_F(Engine, ANounAloneNeedsAVerb) {
   EXPECT_EQ(world_.run(commands_, {"try"}), 2);
   EXPECT_EQ(world_.err,
-            "error[C001]: missing subcommand; `quarry try` has good, bad, late, throws, twice, hungry, held, "
+            "error[C001]: missing subcommand; `quarry try` has good, bad, late, throws, twice, asked, hungry, held, "
             "long\n\nhint: see `quarry try --help`\n");
   EXPECT_EQ(world_.run(commands_, {"--bogus"}), 2);
   EXPECT_THAT(world_.err, HasSubstr("C002"));
