@@ -352,6 +352,16 @@ Result<std::string> real_path(const std::string& path) {
   return std::string(buffer);
 }
 
+std::string without_links(std::string path) {
+  std::string missing;
+  while (!exists(path) && path.find('/') != path.npos) {
+    missing = path.substr(path.rfind('/')) + missing;
+    path.resize(path.rfind('/'));
+  }
+  auto real = real_path(path.empty() ? "/" : path).value_or(path);
+  return (real == "/" ? "" : real) + missing;
+}
+
 Result<std::string> make_temporary_directory(const std::string& below, std::string_view prefix) {
   std::string name = path::join(below, std::string(prefix) + "XXXXXX");
   if (!::mkdtemp(name.data())) return fail(errno_error(errno, "create a directory in", below));

@@ -89,6 +89,8 @@ bool is_directory(const std::string& path);
 Result<std::string> read_link(const std::string& path);
 Result<std::string> absolute(const std::string& path); ///< lexical, from the working directory
 Result<std::string> real_path(const std::string& path);
+/// An absolute path without links, as far as it exists; "" for the root.
+std::string without_links(std::string path);
 Result<std::string> make_temporary_directory(const std::string& below, std::string_view prefix);
 
 /// An exclusive lock (flock(2)) on `path`, created if needed; released when destroyed or the process ends.

@@ -102,7 +102,7 @@ Command index_build_command() {
       .exit_codes = {{1, "a distribution has findings: `quarry wheel verify` lists them"},
                      {3, "the directory holds no distribution"},
                      {6, "a distribution's container or RECORD is broken or ambiguous"},
-                     {7, "two files are one distribution"}},
+                     {7, "two files are one distribution, or a store keeps its pages there"}},
       .schema = "quarry.index-build/1",
       .run = run_build};
 }

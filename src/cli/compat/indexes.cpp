@@ -6,6 +6,7 @@
 #include "dist/name.hpp"
 #include "index/build.hpp"
 #include "index/listing.hpp"
+#include "index/store_place.hpp"
 #include "run/locator.hpp"
 #include "store/object_store.hpp"
 #include "sys/file.hpp"
@@ -60,6 +61,7 @@ Result<void> list_one(const std::string& directory, Listing& listing, unsigned d
     if (is_listed(listing, entry.path)) shown.push_back(listed(directory, entry));
   }
   TRY(auto absolute, sys::absolute(directory));
+  TRY_DO(index::refuse_place_of_store(absolute));
   auto page = path::join(directory, listing.output_file);
   TRY_DO(sys::write_file(
       page, index::listing_page(path::basename(path::normal(absolute)), std::move(shown), index::Parent::linked)));
@@ -103,7 +105,9 @@ Script indexer_script() {
           .only_feb = {},
           .only_aug = {},
           .examples = {{"quarry compat indexer dist --filter '*.whl' '*.tar.gz'", "a find-links page"}},
-          .exit_codes = {{3, "the directory does not exist"}, {12, "the page cannot be written"}},
+          .exit_codes = {{3, "the directory does not exist"},
+                         {7, "a store keeps its pages there"},
+                         {12, "the page cannot be written"}},
           .schema = "quarry.compat-indexer/1",
           .run = indexer};
 }
