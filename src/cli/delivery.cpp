@@ -66,6 +66,7 @@ Result<Destination> promotion_destination(Context& context, const Arguments& arg
   if (to.store) TRY_DO(publish::refuse_inside(source, *to.store, to.prefix));
   if (to.store && registry::check_channel_name(channel)) {
     TRY(to.hash_bytes, release::is_protected(source, channel));
+    to.channels = {{registry::SetDigest(), {channel}}};
   }
   to.let_go = arguments.list("--replace");
   return to;
@@ -76,9 +77,8 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
   return release::deliver({source, to, sets}, means_of(context), options);
 }
 
-Result<void> check_delivery(const Context& context, const Destination& to,
-                            const std::vector<registry::SealedSet>& sets) {
-  return release::check_delivery(to, sets, means_of(context));
+Result<void> check_delivery(const Context& context, const release::Consignment& what) {
+  return release::check_delivery(what, means_of(context));
 }
 
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {

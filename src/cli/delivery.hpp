@@ -25,8 +25,7 @@ Result<Destination> promotion_destination(Context& context, const Arguments& arg
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options);
 /// release::check_delivery() with what this process has.
-Result<void> check_delivery(const Context& context, const Destination& to,
-                            const std::vector<registry::SealedSet>& sets);
+Result<void> check_delivery(const Context& context, const release::Consignment& what);
 
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run);
 Json delivery_json(const Destination& to, const Delivery& done);

@@ -74,7 +74,7 @@ Result<void> check_part(Context& context, const Asked& asked, const release::Par
   TRY(auto sets, sets_to_deliver(asked, part));
   TRY(auto notes, release::judge_delivery(*asked.store, {part.request, plan_of(part)}, asked.to, sets));
   context.out.findings(notes);
-  return check_delivery(context, asked.to, sets);
+  return check_delivery(context, {*asked.store, asked.to, sets});
 }
 
 promote::Receipt receipt_of_part(const release::Part& part) {
@@ -150,10 +150,23 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   for (const auto& [channel, sets] : channels) {
     TRY(bool is_protected, release::is_protected(*asked.store, channel));
     asked.to.hash_bytes = asked.to.hash_bytes || is_protected;
+    for (const auto& sealed : sets) asked.to.channels[sealed.digest].push_back(channel);
   }
   TRY(asked.request.pin_from,
       rules_to_pin(context, arguments, {arguments.get("--store"), each.dry_run}, *asked.store, channels));
   release::Options options{each, {}};
+  if (asked.to.store && !each.dry_run) // of all channels: the first of them to arrive decides who else may
+    TRY_DO(release::check_feeders({*asked.store, asked.to, asked.request.source.resolved.sets}));
+  if (asked.to.store)
+    asked.request.along = [&](const promote::Request& request, promote::Plan& plan) -> Result<void> {
+      TRY(auto sets, release::promoted_sets(*asked.store, {request, plan}));
+      auto own = asked.to; // what this channel takes along
+      own.found = std::make_shared<publish::Histories>();
+      auto looked = check_delivery(context, {*asked.store, own, sets});
+      if (!looked && !(each.dry_run && could_not_look(looked.error()))) return looked;
+      plan.distribution += release::described(*own.found);
+      return {};
+    };
   if (asked.to.store)
     options.before_writing = [&](const release::Part& part) { return check_part(context, asked, part); };
   TRY(auto done, release::promote_all(*asked.store, asked.request, options));

@@ -249,6 +249,13 @@ Result<Receipt> execute_plan(ObjectStore& store, const Plan& plan, const Options
   return with_url(store, options, std::move(receipt));
 }
 
+Result<void> take_along(const Options& options, Plan& plan) {
+  if (!options.along || !plan.moves()) return {};
+  TRY_DO(options.along(plan));
+  plan.digest = digest_of(plan);
+  return {};
+}
+
 Result<Receipt> promote(ObjectStore& store, const Request& request, const Options& options) {
   auto before = store.counters();
   if (options.execute && !options.dry_run) {
@@ -258,6 +265,7 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
   registry::Rounds rounds("channel " + request.channel);
   for (int late = 0;;) {
     TRY(auto plan, plan_promotion_at(store, request, options.clock_us ? options.clock_us() : request.now_us));
+    TRY_DO(take_along(options, plan));
     auto receipt = run(store, std::move(plan), options, before);
     if (receipt) return with_url(store, options, std::move(*receipt));
     if (receipt.error().is(codes::verdict_out_of_date) && ++late < registry::k_rebase_max) continue;

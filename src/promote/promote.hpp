@@ -23,7 +23,8 @@ struct Options {
   /// Called with the plan that is about to be executed, before anything is written; an error stops it. Not called by a
   /// dry run, for a held plan, or for one that an earlier run executed.
   std::function<Result<void>(const Plan&)> before_writing = {};
-  /// A rollback calls it with the plan before its digest is taken, to say in `distribution` what goes along.
+  /// Called with each plan before its digest is taken, to say in `distribution` what goes along; by a promotion only
+  /// if the plan moves something.
   std::function<Result<void>(Plan&)> along = {};
   std::string request = {}; ///< of a rollback: what else was asked for; the same plan for another place is another
                             ///< plan
@@ -53,6 +54,8 @@ struct Receipt {
 /// or P010 if other jobs kept recording results or moving the channel, R031, and R004 after k_unknown_outcomes_max
 /// unknown outcomes. An error after the swap leaves the channel moved: run again.
 Result<Receipt> promote(store::ObjectStore& store, const Request& request, const Options& options);
+/// Asks `options.along` about a promotion that moves something, and takes the plan's digest anew.
+Result<void> take_along(const Options& options, Plan& plan);
 
 /// The move that an earlier run made by this plan, with its pages completed; nullopt if none of the last 64 moves was
 /// made by it. precondition_failed O002 if that plan was for another request, or was undone since.

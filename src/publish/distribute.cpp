@@ -11,7 +11,7 @@
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
 #include "publish/shown.hpp"
-#include "registry/distributions.hpp"
+#include "registry/feeders.hpp"
 #include "run/locator.hpp"
 #include "store/put_once.hpp"
 #include "sys/file.hpp"
@@ -117,6 +117,20 @@ Result<std::vector<Copy>> copies_of(store::ObjectReader& target, const std::vect
   return copies;
 }
 
+struct Feeding {
+  ObjectReader& source;
+  const ObjectReader& target;
+  const Feeders& feeders;
+};
+
+Admission admission_of(const Feeding& feeding, const std::string& directory) {
+  return [feeding, directory](const registry::DistributionRecord& now) {
+    auto own = feeding.feeders.find(directory);
+    return registry::admit(feeding.source, {now, address_of(feeding.target, directory)},
+                           own == feeding.feeders.end() ? std::vector<registry::Feeder>() : own->second);
+  };
+}
+
 } // namespace
 
 Result<std::vector<store::ObjectInfo>> check_place(ObjectReader& target, const std::string& directory) {
@@ -208,13 +222,7 @@ std::string place_of(const ObjectReader& store, const std::string& directory) {
   auto path = path_of_key(store, directory + "x");
   if (!path) return store.describe() + "/" + directory;
   path->resize(path->size() - 2);
-  std::string missing;
-  while (!sys::exists(*path) && path->find('/') != path->npos) {
-    missing = path->substr(path->rfind('/')) + missing;
-    path->resize(path->rfind('/'));
-  }
-  auto real = sys::real_path(path->empty() ? "/" : *path).value_or(*path);
-  return (real == "/" ? "" : real) + missing + "/";
+  return sys::without_links(std::move(*path)) + "/";
 }
 } // namespace
 
@@ -317,7 +325,7 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
   }
   registry::DistributionMove move{registry::Action::promote, {}, options.who, options.now, options.why};
   for (const auto& [directory, shown] : brought) {
-    TRY_DO(show_sets(target, directory, shown, move));
+    TRY_DO(show_sets(target, directory, shown, move, admission_of({source, target, options.feeders}, directory)));
     TRY(auto displayed, display(target, directory));
     std::ranges::move(displayed.notes, std::back_inserter(receipt.notes));
     if (displayed.has_merged) receipt.merged.push_back(pages::merged_directory(directory));

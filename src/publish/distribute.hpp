@@ -7,8 +7,10 @@
 #include "base/result.hpp"
 #include "pages/projection.hpp"
 #include "publish/history.hpp"
+#include "registry/distributions.hpp"
 #include "registry/registry.hpp"
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,12 +75,16 @@ Result<std::vector<HistoryPlan>> check_distribution(store::ObjectStore& target, 
 /// The same with all defaults.
 Result<void> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers);
 
+/// The channels that bring sets, by directory.
+using Feeders = std::map<std::string, std::vector<registry::Feeder>>;
+
 struct DistributeOptions {
   sys::Timestamp now;     ///< of the seals
   unsigned transfers = 4; ///< copies on their way
   /// No digest that a store has recorded is believed for sets that the target does not show yet. A protected channel
   /// copies so: whoever may overwrite a wheel in the source can record the digest of the tested one with it.
   bool hash_bytes = false;
+  Feeders feeders = {};                    ///< what comes from no channel does not get where a protected one feeds
   std::vector<HistoryPlan> histories = {}; ///< of check_distribution(): what is taken over first, as a move of its own
   std::string who = {}, why = {}, tool = {}; ///< for the moves
 };
@@ -92,7 +98,8 @@ struct DistributeReceipt {
 /// Copies the files of these sets, `options.transfers` at the same time, then writes and seals their records, then adds
 /// them to what each directory shows (show_sets(), shown.hpp), and writes its pages. After an error the same call
 /// completes it. Fails with R001 if a file is gone, R009 if a name has other bytes, R022 if a directory blocks one,
-/// P010 if other writers keep changing the pointer or the pages, and the errors of both stores.
+/// O055 if a directory does not admit the channels, P010 if other writers keep changing the pointer or the pages, and
+/// the errors of both stores.
 Result<DistributeReceipt> distribute(store::ObjectStore& source, store::ObjectStore& target,
                                      const std::vector<Distributed>& sets, const DistributeOptions& options);
 

@@ -54,13 +54,18 @@ std::string address_of(const ObjectReader& store, const std::string& directory) 
 }
 
 Result<bool> show_sets(ObjectStore& store, const std::string& directory, const std::vector<ShownSet>& sets,
-                       const registry::DistributionMove& move) {
+                       const registry::DistributionMove& move, const Admission& admission) {
   for (registry::Rounds rounds("distribution " + directory);;) {
     TRY(auto now, registry::require_distribution(store, directory));
     forget_just_sealed(now, sets);
     auto fresh = not_shown_in(now.record.shown, sets);
-    if (fresh.empty()) return false;
+    auto fed_by = now.record.fed_by;
+    if (admission) {
+      TRY(fed_by, admission(now.record));
+    }
+    if (fresh.empty() && fed_by == now.record.fed_by) return false;
     TRY_DO(refuse_if_blocked(store, now.record, fresh));
+    now.record.fed_by = std::move(fed_by);
     auto next = now.record.shown;
     std::ranges::move(fresh, std::back_inserter(next.sets));
     auto moved = registry::move_distribution(store, now, next, move);

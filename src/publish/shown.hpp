@@ -2,6 +2,7 @@
 // What a distribution shows: sets are added to it by compare-and-swap, the pages follow.
 #include "base/finding.hpp"
 #include "registry/distributions.hpp"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,17 @@ namespace quarry::publish {
 /// How commands name a distribution: its directory in its store, "s3://BUCKET/v2/gfx94X-dcgpu".
 std::string address_of(const store::ObjectReader& store, const std::string& directory);
 
+/// Who has fed a distribution once the sets are added; an error keeps them out (registry/feeders.hpp).
+using Admission = std::function<Result<std::vector<registry::Feeder>>(const registry::DistributionRecord&)>;
+
 /// Adds sealed sets to what a claimed directory shows; those that it shows already stay where they are. Returns whether
 /// it moved. Starts over if other writers are faster, `k_rebase_max` times, then precondition_failed P010. held R022 if
 /// it blocks a file of one of them; R004 after k_unknown_outcomes_max unknown outcomes; P120 if it is not claimed. A
 /// read if nothing is to add; else what move_distribution() costs, and two reads for each set where something is
-/// blocked.
+/// blocked. `admission` is asked in each round, also where nothing is to add; without one nobody is kept out.
 Result<bool> show_sets(store::ObjectStore& store, const std::string& directory,
-                       const std::vector<registry::ShownSet>& sets, const registry::DistributionMove& move);
+                       const std::vector<registry::ShownSet>& sets, const registry::DistributionMove& move,
+                       const Admission& admission = {});
 
 /// Brings the pages of a distribution, and those of its merged index, up to its pointer.
 struct Displayed {

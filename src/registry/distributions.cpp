@@ -145,7 +145,7 @@ Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribut
   TRY_DO(require_swappable(store, "distribution " + now.directory));
   DistributionView view{now.directory, now.generation + 1, {}, next, move};
   TRY(view.previous, recorded_state(store, now, move));
-  DistributionRecord record{now.directory, now.generation + 1, {}, next, now.unknown};
+  DistributionRecord record{now.directory, now.generation + 1, {}, next, now.fed_by, now.unknown};
   TRY(record.view, put_view_of(store, view));
   auto put = store.put(distribution_key(now.directory), content::Rope::literal(to_json(record)),
                        pointer_options(store::Precondition::if_match(expected.etag)));

@@ -24,6 +24,15 @@ struct Shown {
   bool operator==(const Shown&) const = default;
 };
 
+/// A protected channel that has fed a distribution.
+struct Feeder {
+  std::string channel;
+  PolicyDigest policy; ///< that protects the channel by its moves; empty: none does
+  LedgerDigest move;   ///< its last one then: a channel of that name in another store has another
+  std::string unknown = {};
+  bool operator==(const Feeder&) const = default;
+};
+
 struct DistributionView;
 using DistributionViewDigest = DigestOf<DistributionView>;
 
@@ -50,6 +59,7 @@ struct DistributionRecord { ///< {directory}/distribution.json: replaced by each
   std::uint64_t generation = 0; ///< 0: the directory is claimed, and nothing was shown yet
   DistributionViewDigest view;  ///< of the last move; empty: none was recorded
   Shown shown;
+  std::vector<Feeder> fed_by = {}; ///< sorted by channel; not empty: others are refused (feeders.hpp)
   std::string unknown = {};
 };
 
@@ -82,13 +92,14 @@ Result<Distribution> require_distribution(ObjectReader& store, const std::string
 /// if the pointer is missing and records of moves exist, and with R031 if it is missing and the store ignores
 /// conditional writes. A head; without a pointer also conditional_writes(), a listing and a write.
 Result<void> claim_distribution(ObjectStore& store, const std::string& directory);
-/// Replaces what is shown, as one compare-and-swap: the record of the move first, then the pointer if-match. Returns
-/// the new pointer; the pages are the caller's task. `next` is not checked: nobody can read a pointer whose blocked
-/// files are out of order. precondition_failed R003 if somebody else moved it: start over. outcome_unknown R004 if the
-/// write may still arrive. After a failed condition or a lost reply it looks and decides as registry::swap_channel()
-/// does, with the same limits. Fails with R031 if the store ignores conditional writes: jobs could lose each other's
-/// sets. If it is killed or fails between the two writes, a record stays that no pointer names. Two writes, and one
-/// more for the first move after a pointer of `quarry.distribution/1`, whose state is then recorded as generation 1.
+/// Replaces what is shown, as one compare-and-swap: the record of the move first, then the pointer if-match. Who feeds
+/// it stays as in `expected.record`, which the caller may have changed. Returns the new pointer; the pages are the
+/// caller's task. `next` is not checked: nobody can read a pointer whose blocked files are out of order.
+/// precondition_failed R003 if somebody else moved it: start over. outcome_unknown R004 if the write may still arrive.
+/// After a failed condition or a lost reply it looks and decides as registry::swap_channel() does, with the same
+/// limits. Fails with R031 if the store ignores conditional writes: jobs could lose each other's sets. If it is killed
+/// or fails between the two writes, a record stays that no pointer names. Two writes, and one more for the first move
+/// after a pointer of `quarry.distribution/1`, whose state is then recorded as generation 1.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
                                              const DistributionMove& move);
 /// Returns the recorded moves, newest first, `at_most` of them; none for generation 0 and for a

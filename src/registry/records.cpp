@@ -83,12 +83,19 @@ template <class V, Either<ShownSet> R> void fields(V& v, R& r) {
   v.digest("source", r.source, Need::optional);
 }
 
+template <class V, Either<Feeder> R> void fields(V& v, R& r) {
+  v.text("channel", r.channel);
+  v.digest("policy", r.policy);
+  v.digest("move", r.move);
+}
+
 template <class V, Either<DistributionRecord> R> void fields(V& v, R& r) {
   v.text("directory", r.directory);
   v.number("generation", r.generation);
   v.digest("view", r.view, Need::optional);
   v.list("sets", r.shown.sets);
   v.list("blocked", r.shown.blocked, Need::optional);
+  v.list("fed_by", r.fed_by, Need::optional);
 }
 
 template <class V, Either<DistributionView> R> void fields(V& v, R& r) {
@@ -266,7 +273,6 @@ Result<void> check(const LedgerRecord&, std::string_view) { return {}; }
 Result<void> check(const WaiverRecord&, std::string_view) { return {}; }
 
 constexpr const char* k_first_distribution_schema = "quarry.distribution/1";
-constexpr const char* k_distribution_schema = "quarry.distribution/2";
 constexpr const char* k_distribution_view_schema = "quarry.distribution-view/1";
 
 /// The schema of a record, for its reader and its writer.
@@ -278,7 +284,6 @@ template <> constexpr const char* k_schema_of<ShardRecord> = "quarry.shard/1";
 template <> constexpr const char* k_schema_of<LedgerRecord> = "quarry.ledger/1";
 template <> constexpr const char* k_schema_of<EvidenceRecord> = "quarry.evidence/1";
 template <> constexpr const char* k_schema_of<WaiverRecord> = "quarry.waiver/1";
-template <> constexpr const char* k_schema_of<DistributionRecord> = k_distribution_schema;
 template <> constexpr const char* k_schema_of<DistributionView> = k_distribution_view_schema;
 
 template <class R> std::string write(const R& record, const char* schema = k_schema_of<R>) {
@@ -320,6 +325,7 @@ bool has_schema(const FlatJson& document, std::string_view schema) {
 
 /// A program that does not know guards must not move a channel that has one: it refuses an unknown major version.
 const char* channel_schema(bool guarded) { return guarded ? "quarry.channel/2" : "quarry.channel/1"; }
+const char* distribution_schema(bool guarded) { return guarded ? "quarry.distribution/3" : "quarry.distribution/2"; }
 
 /// The first format: `directory` and `sets`, whose `source` may be an empty text.
 Result<DistributionRecord> first_distribution(const Json& pointer, std::string_view what) {
@@ -359,12 +365,13 @@ Result<ChannelRecord> parse_channel(NamedText named) {
 Result<LedgerRecord> parse_ledger(NamedText named) { return read<LedgerRecord>(named); }
 Result<EvidenceRecord> parse_evidence(NamedText named) { return read<EvidenceRecord>(named); }
 Result<WaiverRecord> parse_waiver(NamedText named) { return read<WaiverRecord>(named); }
-std::string to_json(const DistributionRecord& r) { return write_proven(r); }
+std::string to_json(const DistributionRecord& r) { return write_proven(r, distribution_schema(!r.fed_by.empty())); }
 std::string to_json(const DistributionView& r) { return write(r); }
 Result<DistributionRecord> parse_distribution(NamedText named) {
   TRY(auto document, FlatJson::parse(named));
+  bool guarded = has_schema(document, distribution_schema(true));
   if (!has_schema(document, k_first_distribution_schema))
-    return proven_record<DistributionRecord>(document, named, k_distribution_schema);
+    return proven_record<DistributionRecord>(document, named, distribution_schema(guarded));
   TRY_DO(check_own_digest(document.root(), named));
   return first_distribution(document.root().json(), named.name);
 }

@@ -1,12 +1,47 @@
 #include "release/deliver.hpp"
 
 #include "pages/projection.hpp"
+#include "publish/shown.hpp"
 #include "publish/unseen.hpp"
+#include "registry/feeders.hpp"
 #include <set>
 
 namespace quarry::release {
 
-Result<void> check_delivery(const Destination& to, const std::vector<registry::SealedSet>& sets, const Means& means) {
+namespace {
+/// `planned` are the sets of `what`, in its order.
+Result<publish::Feeders> feeders_of(const Consignment& what, const std::vector<publish::Distributed>& planned) {
+  std::map<std::string, std::set<std::string>> channels; // by directory
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    auto& own = channels[planned[i].set.directory];
+    for (const auto& digest : {what.sets[i].digest, what.sets[i].set.subset_of, registry::SetDigest()})
+      if (auto found = what.to.channels.find(digest); found != what.to.channels.end())
+        own.insert(found->second.begin(), found->second.end());
+  }
+  publish::Feeders feeders;
+  for (const auto& [directory, names] : channels) {
+    TRY(feeders[directory], registry::feeders_of(what.source, {names.begin(), names.end()}));
+  }
+  return feeders;
+}
+} // namespace
+
+Result<void> check_feeders(const Consignment& what) {
+  auto& target = *what.to.store;
+  TRY(auto planned, publish::plan_distribution(what.sets, what.to.prefix));
+  TRY(auto feeders, feeders_of(what, planned));
+  for (const auto& [directory, own] : feeders) {
+    TRY(auto now, registry::read_distribution(target, directory));
+    TRY_DO(registry::admit(what.source,
+                           {now ? now->record : registry::DistributionRecord{}, publish::address_of(target, directory)},
+                           own));
+  }
+  return {};
+}
+
+Result<void> check_delivery(const Consignment& what, const Means& means) {
+  const auto& [source, to, sets] = what;
+  TRY_DO(check_feeders(what));
   TRY(auto planned, publish::plan_distribution(sets, to.prefix));
   publish::HistoryOptions options;
   options.transfers = means.transfers;
@@ -25,7 +60,7 @@ Result<Delivery> deliver(const Consignment& what, const Means& means, const prom
   TRY(done.sets, publish::plan_distribution(sets, to.prefix));
   for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
   if (options.dry_run) {
-    auto checked = check_delivery(to, sets, means);
+    auto checked = check_delivery(what, means);
     if (!checked && !publish::could_not_look(checked.error())) return fail(std::move(checked).error());
     looked = checked.has_value();
     if (!looked)
@@ -34,6 +69,7 @@ Result<Delivery> deliver(const Consignment& what, const Means& means, const prom
   } else {
     publish::DistributeOptions copying{options.when, means.transfers, to.hash_bytes};
     for (const auto& [directory, history] : *to.found) copying.histories.push_back(history);
+    TRY(copying.feeders, feeders_of(what, done.sets));
     copying.who = options.who, copying.why = options.why, copying.tool = means.tool;
     TRY(done.receipt, publish::distribute(source, *to.store, done.sets, copying));
   }

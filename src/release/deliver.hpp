@@ -31,9 +31,12 @@ struct Delivery {
   std::vector<std::string> merged;             ///< of their merged indexes
 };
 
+/// Whether each directory admits the channels that bring the sets: held O055 as registry::admit(). Three reads for each
+/// channel and one for each directory, and what admit() reads.
+Result<void> check_feeders(const Consignment& what);
 /// Finds what would stop the copy, for before the channel moves. What it would take over of other tools goes to
-/// `to.found`. Reads no package of ours. Fails as publish::check_distribution() does.
-Result<void> check_delivery(const Destination& to, const std::vector<registry::SealedSet>& sets, const Means& means);
+/// `to.found`. Reads no package of ours. Fails as check_feeders() and publish::check_distribution() do.
+Result<void> check_delivery(const Consignment& what, const Means& means);
 /// Copies, or with `options.dry_run` only checks; then a target that does not let this user look is a note (P072)
 /// instead of an error. Fails as publish::distribute() does.
 Result<Delivery> deliver(const Consignment& what, const Means& means, const promote::Options& options);

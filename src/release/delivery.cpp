@@ -12,6 +12,17 @@ namespace quarry::release {
 
 using store::ObjectReader;
 
+std::string described(const publish::Histories& found) {
+  std::string text;
+  for (const auto& [directory, history] : found) {
+    std::string files;
+    for (const auto& file : history.files) files += fmt::format("{} {} {}\n", file.filename, file.size, file.etag);
+    for (const auto& name : history.let_go) files += "without " + name + "\n";
+    if (!files.empty()) text += fmt::format("\n{} takes over {}", directory, sha256(files).hex());
+  }
+  return text;
+}
+
 Result<bool> is_protected(store::ObjectStore& store, const std::string& channel) {
   TRY(auto now, registry::read_channel(store, channel));
   return now && !now->record.guard.policy.empty();

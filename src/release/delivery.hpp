@@ -5,6 +5,7 @@
 #include "promote/plan.hpp"
 #include "publish/history.hpp"
 #include "registry/registry.hpp"
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,11 +16,18 @@ namespace quarry::release {
 struct Destination {
   std::string locator, prefix;
   std::shared_ptr<store::ObjectStore> store;
-  bool hash_bytes = false;              ///< a protected channel feeds it (publish/distribute.hpp)
+  bool hash_bytes = false; ///< a protected channel feeds it (publish/distribute.hpp)
+  /// The channels of the source that bring a set, by its digest or that of the set that it is a part of; those of the
+  /// empty digest bring all. None: the packages come from no channel.
+  std::map<registry::SetDigest, std::vector<std::string>> channels = {};
   std::vector<std::string> let_go = {}; ///< names of packages of other tools whose links may be lost
   /// The packages of other tools that the check found there before the channel moved. The copy afterwards uses them.
   std::shared_ptr<publish::Histories> found = std::make_shared<publish::Histories>();
 };
+
+/// What would be taken over, for the digest of a plan: who reviews it has seen these packages and no others. Empty if
+/// nothing would be. Pure.
+std::string described(const publish::Histories& found);
 
 /// A promotion: the request and its plan.
 struct Moved {

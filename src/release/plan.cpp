@@ -104,8 +104,11 @@ Result<std::vector<Part>> parts_of(const Request& request) {
   return parts;
 }
 
-Result<void> plan_part(ObjectReader& store, Part& part) {
+Result<void> plan_part(ObjectReader& store, const Request& request, Part& part) {
   TRY(part.plan, promote::plan_promotion(store, part.request), "in channel " + part.request.channel);
+  promote::Options options;
+  if (request.along) options.along = [&](promote::Plan& plan) { return request.along(part.request, plan); };
+  TRY_DO(promote::take_along(options, *part.plan), "in channel " + part.request.channel);
   part.digest = part.plan->digest;
   return {};
 }
@@ -128,7 +131,7 @@ Result<Plan> plan_all(ObjectReader& store, const Request& request) {
   Plan planned;
   TRY(planned.parts, parts_of(request));
   for (auto& part : planned.parts) {
-    TRY_DO(plan_part(store, part));
+    TRY_DO(plan_part(store, request, part));
     // With `--cells ready` a channel that has nothing ready stays, and the others move.
     if (!request.ready_cells_only && part.plan->held) planned.held = true;
   }
@@ -165,7 +168,7 @@ Result<std::optional<Plan>> begun(ObjectStore& store, const Request& request, co
       TRY(part.receipt, promote::executed_before(store, part.request, registry::ReviewedPlan(known->plan), options));
     }
     if (part.receipt) continue;
-    TRY_DO(plan_part(store, part));
+    TRY_DO(plan_part(store, request, part));
     if (part.digest != known->plan)
       return fail(Error::of(ErrorKind::precondition_failed, "O002",
                             fmt::format("channel {} would not get what was reviewed", part.request.channel))

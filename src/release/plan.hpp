@@ -35,6 +35,8 @@ struct Request {
   mirror::Candidates* base_index = nullptr; ///< as promote::Request has it
   std::string base_index_name = {};
   std::optional<std::vector<s3::ExpiryRule>> pin_from = {}; ///< likewise
+  /// As promote::Options has it, for the plan of each channel that moves something.
+  std::function<Result<void>(const promote::Request&, promote::Plan&)> along = {};
 };
 
 struct Part { ///< one channel

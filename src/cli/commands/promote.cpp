@@ -67,14 +67,26 @@ Result<void> fill_request(Context& context, const Arguments& arguments, Promotio
   return {};
 }
 
-/// Before the channel moves: whether the other store may and can take what would move.
+/// Before the plan is named: what the other store has there already goes along, so it is part of what is reviewed.
+Result<void> look_along(Context& context, Promotion& promotion, promote::Plan& plan) {
+  auto& store = *promotion.store;
+  TRY(auto sets, release::promoted_sets(store, {promotion.request, plan}));
+  promotion.to.found->clear(); // of a round before
+  auto looked = check_delivery(context, {store, promotion.to, sets});
+  bool unseen = !looked && promotion.options.dry_run && could_not_look(looked.error()); // deliver() says so
+  if (!looked && !unseen) return looked;
+  plan.distribution += release::described(*promotion.to.found);
+  return {};
+}
+
+/// Before the channel moves: whether the other store may take what would move. That it can, look_along() has seen.
 Result<void> check_before_the_move(Context& context, Promotion& promotion, const promote::Plan& plan) {
   auto& store = *promotion.store;
   TRY(auto sets, release::promoted_sets(store, {promotion.request, plan}));
   promotion.checked = true;
   TRY(auto notes, release::judge_delivery(store, {promotion.request, plan}, promotion.to, sets));
   context.out.findings(notes);
-  return check_delivery(context, promotion.to, sets);
+  return plan.moves() ? Result<void>() : check_delivery(context, {store, promotion.to, sets});
 }
 
 /// Copies to the other store what the channel shows of the source now.
@@ -86,7 +98,7 @@ Result<Delivery> deliver_promoted(Context& context, Promotion& promotion, const 
     bool unseen = !judged && options.dry_run && could_not_look(judged.error()); // deliver() says so
     if (!judged && !unseen) return fail(std::move(judged).error());
     if (judged) context.out.findings(*judged);
-    if (!options.dry_run) TRY_DO(check_delivery(context, to, sets));
+    if (!options.dry_run) TRY_DO(check_delivery(context, {*store, to, sets}));
   }
   TRY(auto delivery, deliver(context, *store, to, sets, options));
   context.out.findings(delivery.receipt.notes);
@@ -130,8 +142,10 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(promotion.base, dependencies_of(context, arguments));
   TRY_DO(fill_request(context, arguments, promotion));
   auto& options = promotion.options;
-  if (promotion.to.store)
+  if (promotion.to.store) {
+    options.along = [&](promote::Plan& plan) { return look_along(context, promotion, plan); };
     options.before_writing = [&](const promote::Plan& plan) { return check_before_the_move(context, promotion, plan); };
+  }
   TRY(auto receipt, promote::promote(*promotion.store, promotion.request, options));
   context.out.findings(receipt.notes);
   std::optional<Delivery> delivery;

@@ -98,9 +98,10 @@ std::vector<registry::SealedSet> sets_below(Context& context, std::vector<regist
 }
 
 /// A dry run looks when it plans, and says what it may not look at.
-Result<void> check_publications(Context& context, const std::vector<Publication>& publications, bool dry_run) {
+Result<void> check_publications(Context& context, store::ObjectStore& source,
+                                const std::vector<Publication>& publications, bool dry_run) {
   if (dry_run) return {};
-  for (const auto& each : publications) TRY_DO(check_delivery(context, each.to, each.sets));
+  for (const auto& each : publications) TRY_DO(check_delivery(context, {source, each.to, each.sets}));
   return {};
 }
 
@@ -196,7 +197,7 @@ Result<int> publish_rocm(Context& context, const Arguments& arguments) {
   TRY(auto copies, plan_copies(*source, from.prefix, copy_rules(context, asked)));
   TRY(auto publications, python_of_run(context, *source, from, asked, store));
   TRY_DO(check_copies(*source, *target, copies, context.jobs));
-  TRY_DO(check_publications(context, publications, options.dry_run));
+  TRY_DO(check_publications(context, *source, publications, options.dry_run));
   std::uint64_t writes = 0;
   if (!options.dry_run) {
     TRY(writes, copy_all(*source, *target, copies, context.jobs));
@@ -336,7 +337,7 @@ Result<int> publish_framework(Context& context, const Arguments& arguments, cons
   TRY(auto target, open_release(context, named));
   std::string prefix = structured ? fmt::format("v5/rocm/{}/{}/{{project}}", product, index) : "v4/whl";
   std::vector<Publication> publications{{std::move(sets), {named, prefix, target}}};
-  TRY_DO(check_publications(context, publications, options.dry_run));
+  TRY_DO(check_publications(context, *source, publications, options.dry_run));
   TRY(auto repositories, deliver_all(context, *source, publications, options));
   auto url = store.empty() ? index_url(release_type, index, structured)
                            : repositories.at(0).at("repositories").at(0).get<std::string>();
