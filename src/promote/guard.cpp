@@ -1,6 +1,7 @@
 #include "promote/guard.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "promote/named_files.hpp"
 #include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
@@ -60,15 +61,41 @@ Result<void> check_binding(ObjectStore& store, const std::string& channel, const
   return check_signer(store, now, {channel, registry::Action::protect, &policy}, author.key);
 }
 
+/// That the bytes are what was sealed says nothing of who let them in: whoever writes the record can name any view.
+Result<void> refuse_unproven(const std::string& channel, const registry::Bound& bound,
+                             const std::vector<registry::SealedSet>& sets) {
+  constexpr std::size_t k_files_told = 20;
+  std::vector<std::string> files;
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files)
+      files.push_back(
+          fmt::format("{}  sha256 {}  set:{}", file.filename, file.sha256.hex(), sealed.digest.short_hex()));
+  if (files.empty()) return {};
+  auto count = files.size();
+  return fail(
+      Error::of(ErrorKind::corrupt, "O056",
+                fmt::format("{}; protecting it would let in {} that no move shows", bound.differs,
+                            units::things(count, "file")))
+          .with_details(text::first_lines(std::move(files), k_files_told))
+          .with_hint(fmt::format("nothing was changed; restore {} and the move from a copy of the store; or, if "
+                                 "all of these files belong there, run it again with `--trust-shown`",
+                                 registry::channel_key(channel))));
+}
+
 /// What a channel shows when it becomes protected counts as let in from then on, so it must be what was sealed. Whoever
 /// may write packages can also write the digest that a store has recorded, so the bytes are read.
-Result<void> check_shown(ObjectStore& store, const std::optional<registry::Channel>& now, publish::Hashed& hashed) {
+Result<void> check_shown(ObjectStore& store, const std::optional<registry::Channel>& now, publish::Hashed& hashed,
+                         const Binding& binding) {
   if (!now) return {};
   TRY(auto bound, registry::bound_by_moves(store, now->record));
   if (!bound.policy.empty() && bound.differs.empty()) return {}; // protected before, by its moves and not by its record
   const auto& name = now->record.name;
   TRY(auto view, registry::load_view(store, now->record.view), "while reading channel " + name);
   TRY(auto sets, registry::load_all_sealed(store, view.sets), "while reading channel " + name);
+  if (!bound.differs.empty() && !binding.trust_shown) {
+    auto last = registry::load_ledger(store, now->record.ledger);
+    if (!last && registry::is_lost(last.error())) TRY_DO(refuse_unproven(name, bound, sets));
+  }
   publish::VerifyOptions options{k_looks};
   options.hashed = &hashed;
   TRY(auto found, publish::verify_sets(store, sets, options));
@@ -90,7 +117,7 @@ Unexpected not_blocked(const std::string& channel, const std::string& word) {
 } // namespace
 
 Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel, const gate::Policy& policy,
-                                 const Author& author, const registry::PolicyDigest& instead_of) {
+                                 const Author& author, const Binding& binding) {
   TRY_DO(registry::check_channel_name(channel));
   if (policy.mode == gate::Mode::report_only)
     return fail(ErrorKind::invalid_argument, "O014",
@@ -107,11 +134,11 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
       [&, ask = std::move(reason.before_writing)](const std::optional<registry::Channel>& from,
                                                   const registry::LedgerRecord& entry) -> Result<void> {
     TRY_DO(ask(from, entry));
-    return check_shown(store, from, hashed);
+    return check_shown(store, from, hashed, binding);
   };
   auto change = [&](const Guard& now) -> Result<Guard> {
     // An unknown outcome may have been a success: then the channel has this policy already.
-    if (!instead_of.empty() && now.policy != instead_of && now.policy != digest)
+    if (!binding.instead_of.empty() && now.policy != binding.instead_of && now.policy != digest)
       return fail(ErrorKind::precondition_failed, "P010",
                   fmt::format("somebody bound another policy to channel {} meanwhile", channel),
                   "run the same command again");

@@ -19,15 +19,22 @@ struct Author {
   std::optional<Ed25519PrivateKey> key = {}; ///< signs the move; held O041 if the channel's policy wants another one
 };
 
+struct Binding {
+  registry::PolicyDigest instead_of = {}; ///< this policy and no other: P010 if somebody has bound another one since
+  /// Take what the record shows as let in although the last move of the channel is lost, so that no move says so.
+  bool trust_shown = false;
+};
+
 /// From now on only promotions that this policy allows move the channel. The policy is stored below `policies/` as
 /// canonical JSON. A channel that does not exist is made, with an empty view; one that is protected gets this policy
 /// instead of its own. What the channel shows already stays, and counts as let in: when the channel becomes protected,
 /// every file of it is read, and corrupt O003 if one is not what was sealed. Also fails with invalid_argument O014 for
 /// a policy that only reports and O043 for one under which nobody could bind another, and as publish::change_guard()
-/// does. About eight requests, the channel's pages, and reading what it shows. With `instead_of` it replaces that
-/// policy and no other: precondition_failed P010 if somebody has bound another one since.
+/// does. Where the last move is lost, nobody knows whether the channel showed these files by a move: corrupt O056,
+/// which names them, without `binding.trust_shown`. About eight requests, the channel's pages, and reading what it
+/// shows.
 Result<publish::Guarded> protect(store::ObjectStore& store, const std::string& channel, const gate::Policy& policy,
-                                 const Author& author, const registry::PolicyDigest& instead_of = {});
+                                 const Author& author, const Binding& binding = {});
 /// From now on anybody who may write to the store moves the channel. What it blocks stays blocked. Moves nothing if it
 /// is not protected. Fails with not_found R015, and as publish::change_guard() does.
 Result<publish::Guarded> unprotect(store::ObjectStore& store, const std::string& channel, const Author& author);

@@ -610,8 +610,8 @@ TEST_F(Promote, APolicyReplacesOnlyTheOneThatWasRead) {
   auto first = protect(*store_, "stable", policy(), author);
   ASSERT_TRUE(first) << render(first.error());
   auto read = first->channel.guard.policy;
-  ASSERT_TRUE(protect(*store_, "stable", policy("waiver_requester = \"another\"\n"), author, read));
-  auto late = protect(*store_, "stable", policy("waiver_requester = \"approver\"\n"), author, read);
+  ASSERT_TRUE(protect(*store_, "stable", policy("waiver_requester = \"another\"\n"), author, {read}));
+  auto late = protect(*store_, "stable", policy("waiver_requester = \"approver\"\n"), author, {read});
   ASSERT_FALSE(late) << "it would undo what was bound meanwhile";
   EXPECT_EQ(late.error().code, "P010");
 }

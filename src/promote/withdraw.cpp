@@ -122,6 +122,7 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
   TRY(auto shown, registry::load_all_sealed(store, view.sets), "while reading channel " + channel);
   TRY(auto leaving, find_leaving(store, now, shown, what));
   if (leaving.sets.empty() && leaving.files.empty()) { // all of it left before
+    TRY_DO(registry::last_move(store, now));           // by a move, and not because somebody wrote so into the record
     plan.view.digest = now.view;
     plan.stay = std::move(shown);
     return plan;

@@ -71,6 +71,24 @@ TEST(Withdraw, AFileLeavesEverySet) {
   EXPECT_EQ(violations(*store), "");
 }
 
+TEST(Withdraw, WhatSomebodyWroteIntoTheRecordIsNotTakenForAMoveOfBefore) {
+  auto store = store::make_memory_store();
+  two_sets(*store);
+  ASSERT_TRUE(withdraw(*store, *plan_withdrawal(*store, "nightly", {"a-1.tar.gz"}), k_withdrawer));
+  EXPECT_FALSE(plan_withdrawal(*store, "nightly", {"a-1.tar.gz"})->moves());
+  auto now = *registry::require_channel(*store, "nightly");
+  auto edited = now.record;
+  edited.guard.blocked.push_back(
+      {*registry::testing::digest_named<registry::SetDigest>("x").sha256(), "z-1.tar.gz", "", 1, {}});
+  std::ranges::sort(edited.guard.blocked, {}, &registry::BlockedFile::sha256);
+  ASSERT_TRUE(registry::swap_channel(*store, now, edited));
+  for (const auto* word : {"a-1.tar.gz", "z-1.tar.gz"}) {
+    auto again = plan_withdrawal(*store, "nightly", {word});
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, "O044");
+  }
+}
+
 TEST(Withdraw, ASetWhoseFilesOthersKeepIsNotTakenOut) {
   auto store = store::make_memory_store();
   two_sets(*store);

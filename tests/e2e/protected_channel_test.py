@@ -418,3 +418,24 @@ def test_a_channel_is_verified_with_its_pages(line):
     ledger = line.store / f"ledger/{json.loads((line.store / 'channels/stable.json').read_text())['ledger']}.json"
     ledger.unlink()
     assert found() == [("R010", "stable.json")], "with all else, not alone"
+
+
+@pytest.mark.parametrize("damage", ["lost", "altered"])
+def test_protecting_does_not_let_in_what_no_move_shows(line, damage):
+    line.protect()
+    line.waive()
+    line.promote("run:1")
+    record = json.loads((line.store / "channels/stable.json").read_text())
+    move = line.store / f"ledger/{record['ledger']}.json"
+    if damage == "lost":
+        move.unlink()
+    else:
+        move.write_text("{}")
+    before = line.bytes()
+    said = line("channel", "protect", "stable", "--policy", line.policy, "--reason", "x", code=6).err
+    assert "O056" in said and "--trust-shown" in said and "rocm-7.2.0.tar.gz  sha256" in said, said
+    assert {key: body for key, body in line.bytes().items() if not key.startswith("policies/")} == {key: body for key, body in before.items() if not key.startswith("policies/")}
+    assert "O044" in line.promote("run:2", code=6).err
+    bound = line("channel", "protect", "stable", "--policy", line.policy, "--reason", "they belong there", "--trust-shown").json
+    assert bound["moved"] and line.versions() == {"7.2.0"}
+    assert line.promote("run:2").json["moved"]

@@ -43,7 +43,8 @@ Result<int> run_protect(Context& context, const Arguments& arguments) {
   TRY_DO(promote::check_demands(policy, arguments.list("--demand")));
   TRY_DO(promote::check_openness(policy));
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto guarded, promote::protect(*store, arguments.operands.at(0), policy, author));
+  TRY(auto guarded,
+      promote::protect(*store, arguments.operands.at(0), policy, author, {{}, arguments.has("--trust-shown")}));
   context.out.data(fmt::format("{}   {}  by policy {} ({})\n", guarded.moved ? "protected" : "unchanged",
                                place_of(guarded), policy.name, guarded.channel.guard.policy.short_hex()));
   if (guarded.put_back)
@@ -65,6 +66,8 @@ Command channel_protect_command() {
           "`quarry publish --channel` into it is refused, and `quarry promote` judges by this policy and refuses "
           "another one. What the channel shows already stays. Protecting it again binds another policy. A channel "
           "that does not exist is made, empty.\n\n"
+          "Where the channel's last move is lost or damaged, nobody knows whether what it shows was let in. Then the "
+          "files are named and nothing is bound, unless `--trust-shown` says that all of them belong there.\n\n"
           "Comments in the policy's file and its name do not count: two files that say the same have one digest. "
           "A program that does not know protection refuses to move the channel.\n\n"
           "A policy without `[expect]`, or without a `[[signer]]` of evidence, is refused unless it says so openly "
@@ -82,12 +85,16 @@ Command channel_protect_command() {
                  .help = "refuse a policy that lacks it",
                  .choices = promote::k_demands,
                  .repeats = true},
+                {.name = "--trust-shown",
+                 .value = "",
+                 .help = "take what a channel shows as let in although its last move is lost"},
                 k_why,
                 sign_flag(),
                 store_flag()},
       .examples = {{"quarry channel protect stable --policy default --reason \"release channel\" --store file:store",
                     "nothing untested from now on"}},
       .exit_codes = {{2, "the policy only reports, or is not one"},
+                     {6, "a file is not what was sealed, or the last move of the channel is lost"},
                      {7, "other writers kept moving the channel"},
                      {10,
                       "the policy leaves open what it does not say openly, lacks what --demand asks for, or wants the "

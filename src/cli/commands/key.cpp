@@ -101,7 +101,7 @@ Result<int> run_key_revoke(Context& context, const Arguments& arguments) {
   TRY(auto author, author_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto revoking, without_key(*store, name, arguments.operands.at(0), author.why));
-  TRY(auto guarded, promote::protect(*store, name, revoking.policy, author, revoking.instead_of));
+  TRY(auto guarded, promote::protect(*store, name, revoking.policy, author, {revoking.instead_of}));
   const auto& channel = guarded.channel;
   const auto& signer = revoking.signer.key.empty() ? revoking.before.front() : revoking.signer;
   context.out.data(fmt::format("{}  {}@{}  policy {}  key {} of {}\n", guarded.moved ? "revoked" : "revoked before",
