@@ -145,6 +145,7 @@ Result<void> execute(ObjectStore& store, const Options& options, Receipt& receip
     publish::Reason reason{plan.action,  plan.digest,           plan.judgement.digest,
                            options.who,  options.when,          options.why,
                            plan.request, plan.judgement.policy, std::move(plan.guard.after)};
+    if (plan.action == registry::Action::promote) reason.clock_us = options.clock_us; // going back is always possible
     reason.key = options.key; // check_signatures() has looked whether it counts, for exactly this state of the channel
     TRY(moved, publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
   }

@@ -605,6 +605,28 @@ TEST_F(Promote, KilledProcessesLeaveAChannelThatTheNextOneCompletes) {
   ASSERT_TRUE(sys::remove_tree(place));
 }
 
+TEST_F(Promote, AClockThatDiffersFromTheStoresMovesNothing) {
+  const std::int64_t k_minute_us = 60'000'000, k_day_us = 24 * 60 * k_minute_us;
+  sys::FixedClock clock(k_now_us);
+  auto store = store::make_memory_store(&clock);
+  auto asked = request({release(*store, "7.0")});
+  pass(*store, asked);
+  auto at = [&](std::int64_t off_us) {
+    auto moving = options();
+    moving.clock_us = [off_us] { return k_now_us + off_us; };
+    return moving;
+  };
+  for (auto off : {-6 * k_minute_us, 6 * k_minute_us, k_day_us}) {
+    auto refused = promote(*store, asked, at(off));
+    ASSERT_FALSE(refused) << off;
+    EXPECT_EQ(refused.error().code, "O057") << render(refused.error());
+    EXPECT_FALSE(*registry::read_channel(*store, "stable")) << "nothing moved";
+  }
+  auto moved = promote(*store, asked, at(-4 * k_minute_us));
+  ASSERT_TRUE(moved) << render(moved.error());
+  ASSERT_TRUE(moved->moved);
+}
+
 TEST_F(Promote, APolicyReplacesOnlyTheOneThatWasRead) {
   Author author{"tester", sys::Timestamp::from_us(k_now_us), "why"};
   auto first = protect(*store_, "stable", policy(), author);

@@ -4,13 +4,32 @@
 #include "registry/bound.hpp"
 #include "registry/rounds.hpp"
 #include "signature/stored.hpp"
+#include "sys/clock.hpp"
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/core.h>
 
 namespace quarry::publish {
 
 using registry::Channel;
 using registry::ChannelRecord;
+
+namespace {
+/// With a clock that is behind, results count that are too old, and waivers that have ended; with one that is ahead, a
+/// machine that is set aside counts again. The entry was written a moment ago, so its time is the store's present.
+Result<void> refuse_wrong_clock(store::ObjectReader& store, const registry::LedgerDigest& entry, const Reason& reason) {
+  constexpr std::int64_t k_skew_us = 5ll * 60 * 1'000'000;
+  if (!reason.clock_us) return {};
+  TRY(auto written, store.head(registry::ledger_key(entry)));
+  if (!written || written->modified_us == 0) return {};
+  auto ours = reason.clock_us();
+  if (std::abs(ours - written->modified_us) <= k_skew_us) return {};
+  return fail(ErrorKind::held, "O057",
+              fmt::format("the clock of this machine says {}, and that of {} {}: what was judged by it does not count",
+                          sys::rfc3339(ours), store.describe(), sys::rfc3339(written->modified_us)),
+              "nothing was moved; set this machine's clock (`timedatectl`), then run the same command again");
+}
+} // namespace
 
 Result<Channel> move_channel(store::ObjectStore& store, const std::string& channel,
                              const std::optional<Channel>& expected, const registry::View& view, const Reason& reason) {
@@ -45,6 +64,7 @@ Result<Channel> move_channel(store::ObjectStore& store, const std::string& chann
   if (reason.before_writing) TRY_DO(reason.before_writing(expected, entry));
   TRY_DO(registry::put_view(store, view));
   TRY(next.ledger, registry::put_ledger(store, entry));
+  TRY_DO(refuse_wrong_clock(store, next.ledger, reason));
   if (reason.key) TRY_DO(signature::sign(store, {"move", *next.ledger.sha256()}, *reason.key));
   auto records = records_of(view);
   records.push_back({registry::ledger_key(next.ledger), [&entry] { return registry::to_json(entry); }});
