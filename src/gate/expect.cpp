@@ -50,6 +50,19 @@ CellPlan missing(registry::Cell cell, std::string gap) {
   return plan;
 }
 
+/// Whether anything was built for the platform. A pure wheel or an sdist can be installed anywhere, so one of a Linux
+/// run says nothing of Windows; of a run that names no platform it says no less of the one than of the other.
+bool is_built_for(const std::vector<Subject>& release, const Platform& platform) {
+  return std::any_of(release.begin(), release.end(), [&](const Subject& subject) {
+    const auto& own = subject.set.origin.platform;
+    return std::any_of(subject.set.files.begin(), subject.set.files.end(), [&](const registry::FileRecord& file) {
+      auto reach = reach_of(file.filename);
+      if (!reach || !fits_platform(*reach, platform)) return false;
+      return !reach->platforms.empty() || own.empty() || own == platform;
+    });
+  });
+}
+
 /// What is expected, and who expects it.
 struct Asked {
   const Expectation& expectation;
@@ -60,6 +73,7 @@ void add_missing(const Policy& policy, const std::vector<Subject>& release, cons
                  std::vector<CellPlan>& cells) {
   const auto& expect = asked.expectation;
   for (const auto& platform : expect.platforms) {
+    auto before = cells.size();
     auto inventory = inventory_of(policy, release, platform);
     std::vector<std::string> projects;
     for (const auto& project : expect.projects)
@@ -76,6 +90,9 @@ void add_missing(const Policy& policy, const std::vector<Subject>& release, cons
         cells.push_back(missing({platform, "", python, ""},
                                 fmt::format("{} expects Python {}, for which {} {} no wheel", asked.by, python,
                                             text::join(lacking, ", "), lacking.size() == 1 ? "has" : "have")));
+    if (cells.size() == before && !is_built_for(release, platform))
+      cells.push_back(missing({platform, "", "", ""},
+                              fmt::format("{} expects {}, and no set was built for it", asked.by, platform)));
   }
 }
 

@@ -549,6 +549,27 @@ TEST(Gate, WhatTheTargetHasOfTheReleaseIsNotMissing) {
   EXPECT_TRUE(judge(policy(k_expect), input).cells.empty()) << "nothing moves, so nothing is asked";
 }
 
+TEST(Gate, AnExpectedPlatformIsNotMetByPurePackagesOfAnother) {
+  const auto asked = policy("[expect]\nplatforms = [\"linux\", \"windows\"]\nprojects = [\"rocm\"]\n");
+  auto pure = [](const Platform& platform) {
+    auto subject = a_set();
+    subject.set.origin.platform = platform;
+    subject.set.files.resize(1);
+    subject.set.files[0].filename = "rocm-7.0-py3-none-any.whl";
+    subject.set.files[0].project = "rocm";
+    return subject;
+  };
+  auto gaps = [&](const Subject& subject) {
+    std::vector<std::string> found;
+    for (const auto& cell : judge(asked, Case{"stable", {subject}, {}, {}, k_now}).cells)
+      if (cell.set.empty()) found.push_back(cell.reasons.front());
+    return found;
+  };
+  EXPECT_THAT(gaps(pure(Platform::linux)), ElementsAre("policy p expects windows, and no set was built for it"));
+  EXPECT_THAT(gaps(pure(Platform::windows)), ElementsAre("policy p expects linux, and no set was built for it"));
+  EXPECT_THAT(gaps(pure({})), ::testing::IsEmpty()) << "of a run that names no platform";
+}
+
 TEST(Gate, AnExpectedPythonNeedsAWheelOfEachProjectThatHasSome) {
   auto any =
       parse_policy({"schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\n[expect]\nplatforms = [\"linux\"]\n"
