@@ -316,6 +316,7 @@ TEST_F(Install, PipMustBeInTheEnvironment) {
   auto done = install("set:" + set);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, "V011");
+  EXPECT_NE(done.error().hint.find("`quarry venv create " + env_ + " --clean`"), std::string::npos);
   EXPECT_EQ(traits(done.error().kind).exit_code, 12);
 }
 

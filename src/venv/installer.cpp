@@ -148,7 +148,9 @@ Result<std::string> installer_version(const Environment& environment, Installer 
                 "install it with `pip install uv`, or use --installer pip");
   return fail(
       ErrorKind::missing_program, "V011", fmt::format("{} has no pip", environment.directory),
-      "it was made by uv, it seems: use --installer uv, or make it from scratch with `quarry venv create --clean`");
+      fmt::format("its making was interrupted, or uv made it: `quarry venv create {} --clean` makes it anew, then run "
+                  "the same command again; or use --installer uv",
+                  text::shell_word(environment.directory)));
 }
 
 std::string_view transient_sign(std::string_view output) {
