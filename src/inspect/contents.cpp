@@ -57,7 +57,7 @@ bool is_compared_as_value(const std::string& path) {
   return std::find(std::begin(k_names), std::end(k_names), path) != std::end(k_names);
 }
 
-Result<void> add_members(const std::shared_ptr<zip::Reader>& zip, const wheel::VerifyReport& report,
+Result<void> add_members(const std::shared_ptr<const zip::Reader>& zip, const wheel::VerifyReport& report,
                          const ReadOptions& options, Package& into) {
   std::map<std::string_view, const Sha256*> recorded; // verified against the bytes already
   for (const auto& row : report.record)
@@ -92,7 +92,8 @@ Result<Package> read_wheel(const Rope& rope, const std::string& path, const Read
   Findings findings;
   auto zip = zip::Reader::open(rope, package.file, findings);
   if (!zip) return fail(ErrorKind::corrupt, "W010", fmt::format("{} changed while it was read", path), "run it again");
-  TRY_DO(add_members(std::make_shared<zip::Reader>(std::move(*zip)), report, options, package));
+  package.zip = std::make_shared<const zip::Reader>(std::move(*zip));
+  TRY_DO(add_members(package.zip, report, options, package));
   return package;
 }
 

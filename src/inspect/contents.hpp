@@ -8,8 +8,13 @@
 #include "dist/name.hpp"
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace quarry::zip {
+class Reader;
+}
 
 namespace quarry::inspect {
 
@@ -36,6 +41,7 @@ struct Package {
   std::vector<dist::EntryPoint> entry_points;
   /// All files except those that are compared as values: METADATA or PKG-INFO, WHEEL, RECORD, entry_points.txt.
   Entries entries;
+  std::shared_ptr<const zip::Reader> zip; ///< of a wheel: the archive that `entries` are read from
   /// "Project" for a wheel, "project (sdist)" for the other: how reports and tables of differences call it.
   std::string label() const;
 };

@@ -84,15 +84,8 @@ Result<gpu::Contents> read_member(const zip::Reader& zip, const zip::Member& mem
   return gpu::read_contents(rope, path);
 }
 
-Result<std::vector<Job>> jobs_of_wheel(const content::Rope& rope, const std::string& path,
-                                       const DeviceOptions& options) {
-  Findings findings;
-  auto opened = zip::Reader::open(rope, path, findings);
-  if (!opened || has_errors(findings))
-    return fail(Error::of(ErrorKind::corrupt, "G110", fmt::format("{} is not a sound zip archive", path))
-                    .with_detail(findings.empty() ? "" : findings.front().message)
-                    .with_hint("`quarry wheel verify` lists everything that is wrong with it"));
-  auto zip = std::make_shared<const zip::Reader>(std::move(*opened));
+std::vector<Job> jobs_of_members(const std::shared_ptr<const zip::Reader>& zip, const std::string& path,
+                                 const DeviceOptions& options) {
   std::vector<Job> jobs;
   for (const auto& member : zip->members()) {
     if (member.is_directory) continue;
@@ -105,6 +98,17 @@ Result<std::vector<Job>> jobs_of_wheel(const content::Rope& rope, const std::str
     jobs.push_back(std::move(job));
   }
   return jobs;
+}
+
+Result<std::vector<Job>> jobs_of_wheel(const content::Rope& rope, const std::string& path,
+                                       const DeviceOptions& options) {
+  Findings findings;
+  auto opened = zip::Reader::open(rope, path, findings);
+  if (!opened || has_errors(findings))
+    return fail(Error::of(ErrorKind::corrupt, "G110", fmt::format("{} is not a sound zip archive", path))
+                    .with_detail(findings.empty() ? "" : findings.front().message)
+                    .with_hint("`quarry wheel verify` lists everything that is wrong with it"));
+  return jobs_of_members(std::make_shared<const zip::Reader>(std::move(*opened)), path, options);
 }
 
 Result<void> add_wheel(const content::Rope& rope, const std::string& path, const DeviceOptions& options, Work& work) {
@@ -168,6 +172,10 @@ Result<void> add_directory(const std::string& directory, const DeviceOptions& op
 }
 
 Result<void> add_operand(const DeviceOperand& operand, const DeviceOptions& options, Work& work) {
+  if (operand.zip) {
+    for (auto& job : jobs_of_members(operand.zip, operand.path, options)) work.add(std::move(job));
+    return {};
+  }
   if (operand.far) return add_far(operand, options, work);
   if (!operand.bytes && sys::is_directory(operand.path)) return add_directory(operand.path, options, work);
   auto rope = operand.bytes ? Result<content::Rope>(*operand.bytes) : content::Rope::file(operand.path);

@@ -6,9 +6,14 @@
 #include "gpu/contents.hpp"
 #include "gpu/names.hpp"
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace quarry::zip {
+class Reader;
+}
 
 namespace quarry::inspect {
 
@@ -34,9 +39,10 @@ struct DeviceOptions {
 
 /// What is listed.
 struct DeviceOperand {
-  std::string path;                        ///< as messages call it
-  std::optional<content::Rope> bytes = {}; ///< of a file that is open already, or that `path` does not lead to
-  bool far = false;                        ///< the bytes come over a network
+  std::string path;                            ///< as messages call it
+  std::optional<content::Rope> bytes = {};     ///< of a file that is open already, or that `path` does not lead to
+  bool far = false;                            ///< the bytes come over a network
+  std::shared_ptr<const zip::Reader> zip = {}; ///< of a wheel that is open already: `bytes` are not looked at
 };
 
 /// Lists `operands`: files, wheels (`.whl`), and directories with everything below them. Links inside a directory are

@@ -2,7 +2,6 @@
 
 #include "inspect/device_verdict.hpp"
 #include "inspect/member_names.hpp"
-#include "sys/path.hpp"
 #include "zip/reader.hpp"
 #include <algorithm>
 #include <cstdlib>
@@ -28,25 +27,15 @@ struct WheelFiles {
   std::map<std::string, FileSizes> files; ///< by `path`
 };
 
-Result<zip::Reader> open_sound(const std::string& path, const content::Rope& rope) {
-  Findings findings;
-  auto zip = zip::Reader::open(rope, std::string(path::basename(path)), findings);
-  if (zip && !has_errors(findings)) return std::move(*zip);
-  return fail(ErrorKind::corrupt, "W010",
-              fmt::format("{}: {}", path, findings.empty() ? "the archive cannot be read" : findings.front().message),
-              "`quarry wheel verify` lists all that is wrong");
-}
-
-Result<WheelFiles> files_of(const WheelBytes& wheel, const DeviceOptions& options) {
-  TRY(auto zip, open_sound(wheel.path, wheel.bytes));
-  TRY(auto code, list_device_code({DeviceOperand{wheel.path, wheel.bytes}}, options));
+Result<WheelFiles> files_of(const Package& wheel, const DeviceOptions& options) {
+  TRY(auto code, list_device_code({DeviceOperand{wheel.file, {}, false, wheel.zip}}, options));
   std::map<std::string, BytesOfTargets> device;
   for (const auto& file : code.files)
     for (const auto& object : file.contents.objects)
       device[file.path.substr(file.path.find(".whl!") + 5)][object.target.str()] += object.bytes;
   WheelFiles made;
-  made.sizes.download = wheel.bytes.size();
-  for (const auto& member : zip.members()) {
+  made.sizes.download = wheel.size;
+  for (const auto& member : wheel.zip->members()) {
     if (member.is_directory) continue;
     made.sizes.installed += member.size;
     auto shown = without_version(member.name);
@@ -87,7 +76,7 @@ SizeChange change_of(const FileSizes& before, const FileSizes& now) {
 }
 } // namespace
 
-Result<SizeComparison> compare_sizes(const WheelBytes& left, const WheelBytes& right, const DeviceOptions& options) {
+Result<SizeComparison> compare_sizes(const Package& left, const Package& right, const DeviceOptions& options) {
   TRY(auto before, files_of(left, options));
   TRY(auto now, files_of(right, options));
   SizeComparison found{before.sizes, now.sizes, {}};

@@ -1,19 +1,13 @@
 #pragma once
 // Why one wheel is larger than another: bytes by file, and in files with device code by GPU target.
 #include "base/result.hpp"
-#include "content/rope.hpp"
+#include "inspect/contents.hpp"
 #include "inspect/device_code.hpp"
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace quarry::inspect {
-
-/// A wheel wherever its bytes are.
-struct WheelBytes {
-  std::string path; ///< as messages call it; ends in the file name
-  content::Rope bytes;
-};
 
 struct TargetChange {
   std::string target;               ///< "gfx1201"
@@ -39,8 +33,8 @@ struct SizeComparison {
   std::vector<SizeChange> changes; ///< files whose sizes or targets differ, the largest download first
 };
 
-/// Fails with W010 for a container that is not sound, and as list_device_code() does. Files with device code are
-/// inflated once on each side; of all others only the archive's directory is read.
-Result<SizeComparison> compare_sizes(const WheelBytes& left, const WheelBytes& right, const DeviceOptions& options);
+/// Compares two wheels that read_package() has opened. Fails as list_device_code() does. Files with device code are
+/// inflated once on each side; of all others only the first bytes are read.
+Result<SizeComparison> compare_sizes(const Package& left, const Package& right, const DeviceOptions& options);
 
 } // namespace quarry::inspect

@@ -125,24 +125,42 @@ void check_work(const std::vector<Member>& members, std::uint64_t archive_bytes,
 
 // ---- local headers and data
 
-/// The part of the archive before its central directory.
-struct Body {
-  const content::Rope& archive;
-  std::uint64_t end = 0;
-  bool read(std::uint64_t at, std::string& into) const {
-    return archive.read(at, std::as_writable_bytes(std::span(into))).has_value();
+/// The part of the archive before its central directory, read from front to back in windows: the headers of 100,000
+/// small members lie close together.
+class Body {
+public:
+  Body(const content::Rope& archive, std::uint64_t bytes) : end(bytes), archive_(archive) {}
+
+  /// Returns `size` bytes, until the next call; nullopt beyond the end, or if they cannot be read.
+  std::optional<std::string_view> read(std::uint64_t at, std::size_t size) {
+    constexpr std::uint64_t k_window_bytes = 16u << 10;
+    if (at > end || end - at < size) return std::nullopt;
+    if (at < begin_ || at - begin_ > window_.size() || window_.size() - (at - begin_) < size) {
+      begin_ = at;
+      window_.resize(
+          static_cast<std::size_t>(std::min<std::uint64_t>(end - at, std::max(k_window_bytes, std::uint64_t{size}))));
+      if (!archive_.read(at, std::as_writable_bytes(std::span(window_)))) {
+        window_.clear();
+        return std::nullopt;
+      }
+    }
+    return std::string_view(window_).substr(at - begin_, size);
   }
+
+  const std::uint64_t end;
+
+private:
+  const content::Rope& archive_;
+  std::string window_;
+  std::uint64_t begin_ = 0;
 };
 
-std::optional<Header> read_local(const Body& body, std::uint64_t at, Defects& findings) {
-  if (body.end - at < k_local_bytes) return std::nullopt;
-  std::string bytes(k_local_bytes, '\0');
-  if (!body.read(at, bytes) || get32(bytes, 0) != k_local_signature) return std::nullopt;
-  auto size = k_local_bytes + get16(bytes, 26) + get16(bytes, 28);
-  if (body.end - at < size) return std::nullopt;
-  bytes.resize(size);
-  if (!body.read(at, bytes)) return std::nullopt;
-  return parse_local_header(bytes, findings);
+std::optional<Header> read_local(Body& body, std::uint64_t at, Defects& findings) {
+  auto fixed = body.read(at, k_local_bytes);
+  if (!fixed || get32(*fixed, 0) != k_local_signature) return std::nullopt;
+  auto whole = body.read(at, k_local_bytes + get16(*fixed, 26) + get16(*fixed, 28));
+  if (!whole) return std::nullopt;
+  return parse_local_header(*whole, findings);
 }
 
 void compare_headers(const Header& central, const Header& local, Defects& findings) {
@@ -163,14 +181,13 @@ void compare_headers(const Header& central, const Header& local, Defects& findin
 }
 
 /// Between what belongs to the entries before, which ends `at`, and what entry `i` names: why do they not meet?
-void report_gap(const Body& body, const std::vector<Member>& members, std::size_t i, std::uint64_t at,
-                Defects& findings) {
+void report_gap(Body& body, const std::vector<Member>& members, std::size_t i, std::uint64_t at, Defects& findings) {
   auto next = i < members.size() ? members[i].header_offset : body.end;
   std::string_view name = i < members.size() ? std::string_view(members[i].name) : std::string_view();
   if (next < at)
     return findings.error("Z021", name, "the central directory is not in the order of the file, or entries overlap");
-  std::string bytes(4, '\0');
-  bool hidden = body.end - at >= 4 && body.read(at, bytes) && get32(bytes, 0) == k_local_signature;
+  auto bytes = body.read(at, 4);
+  bool hidden = bytes && get32(*bytes, 0) == k_local_signature;
   bool listed = std::any_of(members.begin(), members.end(), [&](const Member& m) { return m.header_offset == at; });
   if (hidden && listed) return findings.error("Z021", name, "the central directory is not in the order of the file");
   if (hidden)
@@ -180,7 +197,7 @@ void report_gap(const Body& body, const std::vector<Member>& members, std::size_
 
 /// Finds the data of each member. Local headers and data must fill the file from its first byte to the central
 /// directory, in the directory's order.
-bool find_data(const Body& body, const std::vector<Header>& headers, std::vector<Member>& members, Defects& findings) {
+bool find_data(Body& body, const std::vector<Header>& headers, std::vector<Member>& members, Defects& findings) {
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
     auto& member = members[i];
@@ -213,7 +230,8 @@ std::optional<std::vector<Member>> open_members(const content::Rope& archive, De
   auto members = members_of(*headers, limits, findings);
   if (!members) return std::nullopt;
   check_work(*members, archive.size(), limits, findings);
-  if (!find_data({archive, place->offset}, *headers, *members, findings)) return std::nullopt;
+  Body body(archive, place->offset);
+  if (!find_data(body, *headers, *members, findings)) return std::nullopt;
   return members;
 }
 

@@ -75,35 +75,30 @@ Json wheel_diff_document(const inspect::PackageDiff& package, const inspect::Siz
           {"size_changes", changes}};
 }
 
-Result<inspect::WheelBytes> bytes_of(const Context& context, const std::string& operand, Progress& progress) {
+Result<inspect::Package> wheel_of(const Context& context, const std::string& operand, Progress& progress) {
   TRY(auto file, file_operand(context, operand));
   TRY(auto bytes, bytes_of_wheel(context, file, [&](std::uint64_t fetched) { progress.update(fetched); }));
-  return inspect::WheelBytes{std::move(file.place), std::move(bytes)};
-}
-
-Result<inspect::Package> wheel_of(const inspect::WheelBytes& wheel, const inspect::ReadOptions& options) {
-  TRY(auto package, inspect::read_package(wheel.bytes, wheel.path, options));
+  TRY(auto package, inspect::read_package(bytes, file.place, {context.jobs, temporary_of(context)}));
   if (package.kind == dist::DistributionKind::wheel) return package;
-  return fail(ErrorKind::invalid_argument, "W022", fmt::format("{} is not a wheel", wheel.path),
+  return fail(ErrorKind::invalid_argument, "W022", fmt::format("{} is not a wheel", file.place),
               "`quarry set diff` compares source distributions, too");
 }
 
 Result<int> run_wheel_diff(Context& context, const Arguments& arguments) {
-  inspect::ReadOptions options{context.jobs, temporary_of(context)};
   auto progress = context.out.progress("reading", 0);
-  TRY(auto left_bytes, bytes_of(context, arguments.operands.at(0), *progress));
-  TRY(auto left, wheel_of(left_bytes, options));
-  TRY(auto right_bytes, bytes_of(context, arguments.operands.at(1), *progress));
-  TRY(auto right, wheel_of(right_bytes, options));
-  progress->update(left.size + right.size);
-  right.project = left.project; // two wheels are compared, whatever they are called; their names differ as metadata
-  TRY(auto diff, inspect::compare({left}, {right}, {}, options));
-  TRY(auto sizes, inspect::compare_sizes(left_bytes, right_bytes, {context.jobs, temporary_of(context)}));
+  std::vector<inspect::Package> left(1), right(1);
+  TRY(left.front(), wheel_of(context, arguments.operands.at(0), *progress));
+  TRY(right.front(), wheel_of(context, arguments.operands.at(1), *progress));
+  progress->update(left.front().size + right.front().size);
+  // Two wheels are compared, whatever they are called; their names differ as metadata.
+  right.front().project = left.front().project;
+  TRY(auto diff, inspect::compare(left, right, {}, {context.jobs, temporary_of(context)}));
+  TRY(auto sizes, inspect::compare_sizes(left.front(), right.front(), {context.jobs, temporary_of(context)}));
   progress->finish();
   const auto& package = diff.packages.front();
   context.out.data(text_of(package));
   context.out.data(sizes_text(sizes, context.out.data_look()));
-  context.out.document(wheel_diff_document(package, sizes));
+  if (context.out.json()) context.out.document(wheel_diff_document(package, sizes));
   return diff.unexpected() == 0 ? 0 : traits(ErrorKind::failed).exit_code;
 }
 } // namespace
