@@ -17,6 +17,7 @@ struct Facts {
   bool is_64 = true;
   std::uint16_t type = 0;    ///< ET_*
   std::uint16_t machine = 0; ///< EM_*
+  std::uint8_t os_abi = 0;   ///< ELFOSABI_*
   bool has_dynamic = false;
   std::string interpreter; ///< PT_INTERP, empty when absent
   std::optional<std::string> soname, rpath, runpath;

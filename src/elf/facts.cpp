@@ -47,6 +47,7 @@ Result<Facts> read_facts(const content::Rope& file, std::string_view name) {
   facts.is_64 = image.header.is_64;
   facts.type = image.header.type;
   facts.machine = image.header.machine;
+  facts.os_abi = image.header.os_abi;
   facts.has_dynamic = image.dynamic_segment.has_value();
   facts.pie_flag = (image.value(DT_FLAGS_1).value_or(0) & DF_1_PIE) != 0;
   if (!facts.has_dynamic && image.first(PT_DYNAMIC))

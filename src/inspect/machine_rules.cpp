@@ -1,10 +1,10 @@
 #include "inspect/machine_rules.hpp"
 
-#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "base/units.hpp"
 #include "inspect/loading.hpp"
+#include "inspect/tag_rules.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -302,34 +302,6 @@ void check_repeated(Report& report) {
                "keep one file, and load it by its SONAME");
 }
 
-// Extension modules
-
-/// "312" of "x.cpython-312-x86_64-linux-gnu.so" or "x.cp312-win_amd64.pyd".
-std::string python_of(std::string_view member) {
-  auto name = path::basename(member);
-  for (std::string_view mark : {".cpython-", ".cp"}) {
-    auto at = name.find(mark);
-    if (at == name.npos) continue;
-    auto digits = name.substr(at + mark.size());
-    auto end = std::ranges::find_if_not(digits, ascii::is_digit);
-    digits = digits.substr(0, static_cast<std::size_t>(end - digits.begin()));
-    if (digits.size() >= 2) return std::string(digits);
-  }
-  return {};
-}
-
-void check_python(Report& report) {
-  if (!report.wheel.report.name) return;
-  auto pythons = text::split(report.wheel.report.name->tags.python, '.');
-  std::vector<std::string> other;
-  for (const auto& file : report.wheel.files) {
-    auto python = file.elf || file.pe ? python_of(file.member) : std::string();
-    if (!python.empty() && std::ranges::find(pythons, "cp" + python) == pythons.end()) other.push_back(file.member);
-  }
-  report.add("Q115", other, "extension modules for a Python that the wheel's tag does not name",
-             "build the wheel for one Python, or name all of them in its tag");
-}
-
 // Windows
 
 std::set<std::string> dlls_of(std::span<const JudgedWheel> wheels) {
@@ -375,6 +347,7 @@ Findings check_machine_code(std::span<const JudgedWheel> wheels, const MachineRu
   for (std::size_t i = 0; i < wheels.size(); ++i) {
     for (const auto& file : wheels[i].wheel->files)
       findings.insert(findings.end(), file.findings.begin(), file.findings.end());
+    for (auto& finding : tag_findings(*wheels[i].wheel)) findings.push_back(std::move(finding));
     Report report(wheels[i], findings);
     check_tags(report, rules.platforms);
     check_libc(report);
@@ -391,7 +364,6 @@ Findings check_machine_code(std::span<const JudgedWheel> wheels, const MachineRu
     check_protection(report);
     check_debug(report);
     check_repeated(report);
-    check_python(report);
     check_dlls(report, dlls, rules);
   }
   return findings;

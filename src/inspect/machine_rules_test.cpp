@@ -2,6 +2,7 @@
 
 #include "inspect/wheel_for_test.hpp"
 #include <gmock/gmock.h>
+#include <tuple>
 
 namespace quarry::inspect {
 namespace {
@@ -177,6 +178,63 @@ TEST(MachineRules, ExtensionModules) {
   EXPECT_THAT(module("py3-none-linux_x86_64", "x/libx.cpu.so"), IsEmpty());
   EXPECT_THAT(codes(wheel("cp312-cp312-win_amd64", {made::dll("x/a.cp312-win_amd64.pyd", {})})), IsEmpty());
   EXPECT_THAT(codes(wheel("cp312-cp312-win_amd64", {made::dll("x/a.cp311-win_amd64.pyd", {})})), ElementsAre("w Q115"));
+}
+
+TEST(MachineRules, EndingsOfExtensionModules) {
+  const std::tuple<const char*, const char*, bool> cases[] = {
+      {"cp313-cp313t-linux_x86_64", "a.cpython-313t-x86_64-linux-gnu.so", true},
+      {"cp313-cp313-linux_x86_64", "a.cpython-313t-x86_64-linux-gnu.so", false},
+      {"cp313-cp313t-linux_x86_64", "a.cpython-313-x86_64-linux-gnu.so", false},
+      {"cp313-cp313.cp313t-linux_x86_64", "a.cpython-313-x86_64-linux-gnu.so", true},
+      {"cp313-none-linux_x86_64", "a.cpython-313t-x86_64-linux-gnu.so", true},
+      {"cp313-abi3-linux_x86_64", "a.cpython-313t-x86_64-linux-gnu.so", false},
+      {"cp313-abi3-linux_x86_64", "a.cpython-313-x86_64-linux-gnu.so", true},
+      {"cp312-cp312-linux_x86_64", "a.cpython-312d-x86_64-linux-gnu.so", false},
+      {"cp312-cp312d-linux_x86_64", "a.cpython-312d-x86_64-linux-gnu.so", true},
+      {"cp312-cp312d-linux_x86_64", "a.cpython-312-x86_64-linux-gnu.so", true}, // since Python 3.8
+      {"cp37-cp37m-linux_x86_64", "a.cpython-37m-x86_64-linux-gnu.so", true},
+      {"pp310-pypy310_pp73-linux_x86_64", "a.pypy310-pp73-x86_64-linux-gnu.so", true},
+      {"pp310-pypy310_pp73-linux_x86_64", "a.pypy39-pp73-x86_64-linux-gnu.so", false},
+      {"cp312-cp312-linux_x86_64", "a.abi3.so", true},
+      {"cp312-cp312-linux_x86_64", "a.cpython-312-aarch64-linux-gnu.so", false},
+      {"cp312-cp312-linux_x86_64", "a.cpython-312.so", true},
+      {"cp312-cp312-musllinux_1_2_x86_64", "a.cpython-312-x86_64-linux-musl.so", true},
+      {"cp312-cp312-linux_x86_64", "a.cpython-312-some-new-system.so", true},
+  };
+  for (const auto& [tag, name, fits] : cases)
+    EXPECT_EQ(codes(wheel(tag, {file(name)})), fits ? std::vector<std::string>() : std::vector<std::string>{"w Q115"})
+        << tag << " " << name;
+  EXPECT_THAT(codes(wheel("cp313-cp313-win_amd64", {made::dll("a.cp313t-win_amd64.pyd", {})})), ElementsAre("w Q115"));
+  EXPECT_THAT(codes(wheel("cp313-cp313-win_amd64", {made::dll("a.cp313-win32.pyd", {})})), ElementsAre("w Q115"));
+}
+
+TEST(MachineRules, PlatformTagsThatNoSystemHas) {
+  for (const auto* tag : {"manylinux1_x86_64", "manylinux2014_aarch64", "manylinux_2_17_x86_64",
+                          "manylinux_2_39_riscv64", "musllinux_1_2_x86_64", "linux_x86_64", "win_amd64", "any"})
+    EXPECT_THAT(codes(wheel(tag, {})), IsEmpty()) << tag;
+  for (const auto* tag :
+       {"manylinux_2_17", "manylinux_2_17_", "manylinux_9_9_9_x86_64", "manylinux_2_x86_64", "manylinux2015_x86_64",
+        "manylinux2014", "manylinux_x86_64", "musllinux_1_x86_64", "manylinux_2_28_x86_64.manylinux_2_28"})
+    EXPECT_THAT(codes(wheel(tag, {})), ElementsAre("e Q119")) << tag;
+}
+
+TEST(MachineRules, HeadersThatTheLoaderRefuses) {
+  auto with = [](auto change) {
+    auto linking = library();
+    change(linking.facts);
+    return linking;
+  };
+  auto object = with([](auto& f) { f.type = ET_REL, f.has_dynamic = false; });
+  auto bsd = with([](auto& f) { f.os_abi = ELFOSABI_FREEBSD; });
+  auto x32 = with([](auto& f) { f.is_64 = false; });
+  EXPECT_THAT(codes(wheel(k_linux, {file("x/a.so", object)})), ElementsAre("w Q120"));
+  EXPECT_THAT(codes(wheel(k_linux, {file("x/a.so.1", with([](auto& f) { f.type = ET_EXEC; }))})),
+              ElementsAre("w Q120"));
+  EXPECT_THAT(codes(wheel(k_linux, {file("x/a.so", x32)})), ElementsAre("w Q120"));
+  EXPECT_THAT(codes(wheel(k_linux, {file("x/a.so", bsd)})), ElementsAre("w Q120"));
+  EXPECT_THAT(codes(wheel("musllinux_1_2_x86_64", {file("x/a.so", bsd)})), IsEmpty()) << "musl does not look at it";
+  EXPECT_THAT(codes(wheel(k_linux, {file("x/a.so", with([](auto& f) { f.os_abi = ELFOSABI_GNU; }))})), IsEmpty());
+  EXPECT_THAT(codes(wheel(k_linux, {file("x/a.o", object)})), IsEmpty()) << "data of a compiler";
 }
 
 TEST(MachineRules, Dlls) {

@@ -48,6 +48,12 @@ def debug(size: int) -> Make:
     return one_library("-g0", source=f'int one(void) {{ return 1; }} __asm__(".section .debug_info\\n.zero {size}\\n");\n')
 
 
+def with_system(number: int) -> bytes:
+    """A library with another EI_OSABI: 9 is FreeBSD, 3 GNU."""
+    data = made("l.so", *RELRO)
+    return data[:7] + bytes([number]) + data[8:]
+
+
 def needing_musl(tag: str) -> Make:
     return check(lambda: {"x/l.so": user_of("libc.musl-x86_64.so.1")}, tag=tag)
 
@@ -137,4 +143,6 @@ PAIRS = {
     ),
     "Q116": Pair(dll("nowhere.dll"), dll("kernel32.dll")),
     "Q117": Pair(needing_musl(LINUX), needing_musl(MUSL)),
+    "Q119": Pair(one_library(*RELRO, tag="py3-none-manylinux_2_28"), one_library(*RELRO)),
+    "Q120": Pair(check(lambda: {"x/l.so": with_system(9)}), check(lambda: {"x/l.so": with_system(3)})),
 }
