@@ -83,9 +83,16 @@ Result<MemberLook> thin_member(const std::string& path, const content::Rope& con
   if (look.dropped) return look;
   TRY(auto thinned, gpu::thin(content, names::printable(path), {rules.devices, rules.spool_directory, spool}));
   bool unwanted = is_unwanted_whole(thinned.before, rules);
-  look.dropped = unwanted && may_be_dropped(path, rules) && ends_with_any(path, {".hsaco", ".co", ".kpack"});
-  if (unwanted && !look.dropped && look.left.empty()) // else the path said it
-    look.left.push_back(fmt::format("the file is code for {} as a whole", thinned.before.objects.front().target.str()));
+  auto named = gpu::target_of_path(path);
+  bool asked_by_path = named && !gpu::is_unwanted(named->target, rules.devices); // programs look for this name
+  look.dropped =
+      unwanted && !asked_by_path && may_be_dropped(path, rules) && ends_with_any(path, {".hsaco", ".co", ".kpack"});
+  if (unwanted && !look.dropped && look.left.empty()) { // else the path said it
+    auto code = thinned.before.objects.front().target.str();
+    look.left.push_back(asked_by_path ? fmt::format("the file is for {} by its path, and its code is for {} (G107)",
+                                                    named->target.str(), code)
+                                      : fmt::format("the file is code for {} as a whole", code));
+  }
   look.code = code_of(thinned, look.dropped, rules.devices);
   for (const auto& object : thinned.before.objects) look.processors.insert(object.target.processor);
   if (!unwanted) std::ranges::move(thinned.left, std::back_inserter(look.left));

@@ -69,6 +69,15 @@ protected:
   std::string directory_;
 };
 
+// A program looks for the name; what the file really holds is `quarry gpu list`'s to say.
+TEST_F(ThinWheel, AFileThatLiesAboutItsTargetIsNotDroppedSilently) {
+  auto look = thin_member("x/lib/rocblas/library/Kernels_gfx1030.hsaco", rope(code(k_gfx942)),
+                          {{"gfx1030"}, false, directory_}, content::Spool::create(directory_).value());
+  ASSERT_TRUE(look) << render(look.error());
+  EXPECT_FALSE(look->dropped);
+  EXPECT_THAT(look->left, ElementsAre("the file is for gfx1030 by its path, and its code is for gfx942 (G107)"));
+}
+
 TEST_F(ThinWheel, RemovesCodeAndFilesAndKeepsTheRest) {
   auto old = build(spec());
   auto report = thinned(old, {"gfx1030"});
