@@ -128,6 +128,7 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "gh run list", "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "gh run download", "bash no.sh")}),
     ("Y139", {"a.yml": "on: push\n" + jobs(checkout(ref="${{ github.ref }}"), "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(ref="other"), "bash no.sh")}),
     ("Y132", {"a.yml": NAMED % ("", "o=$(date)")}, {"a.yml": NAMED % ("", "${{ matrix.p }}=1")}),
+    ("Y132", {"a.yml": NAMED % ("v=${{ matrix.p }}; make $v=1", "o=$(date)")}, {"a.yml": NAMED % ("v=${{ matrix.p }}", "$v=1")}),
     ("Y132", {"a.yml": NAMED % ("v=2", "${v}=1")}, {"a.yml": NAMED % ("v=${{ matrix.p }}", "${v}=1")}),
     ("Y107", {"a.yml": SUPPRESSED}, {"a.yml": SUPPRESSED + "x: [\n"}),
     ("Y143", {"a.yml": "on: push\n" + jobs(checkout(), "      - uses: ./none\n")}, {"a.yml": "on: push\n" + jobs(checkout(), "git clone https://example.org/none none", "      - uses: ./none\n")}),

@@ -145,6 +145,8 @@ void add_started(const ShellCommand& command, int depth, std::vector<Started>& i
   const auto& words = command.words;
   auto at = program_at(command);
   std::string repository;
+  auto program = program_of(command);
+  bool evaluates = is_interpreter(program) || program == "eval" || program == "ssh"; // bash -c '… $(gh …)'
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i].text;
     if (i < at && word.starts_with("GH_REPO=")) repository = word.substr(word.find('=') + 1);
@@ -158,7 +160,8 @@ void add_started(const ShellCommand& command, int depth, std::vector<Started>& i
       into.push_back(std::move(one));
       return;
     }
-    auto inside = blank && depth < k_substitutions_max ? word.find("$(") : word.npos;
+    auto inside =
+        blank && (evaluates || !words[i].literal) && depth < k_substitutions_max ? word.find("$(") : word.npos;
     if (inside == word.npos) continue;
     for (auto& inner : shell_commands(std::string_view(word).substr(inside + 2))) {
       for (auto& one : inner.words) one.offset = words[i].offset;

@@ -49,6 +49,12 @@ INSTANTIATE_TEST_SUITE_P(
         Dispatching{"cat <<EOF\ngh workflow run t.yml\nEOF", {}},
         Dispatching{"cat > f <<-'E F'\ngh workflow run t.yml\n  E F\ngh workflow run u.yml", {"u.yml"}},
         Dispatching{"bash <<EOF\ngh workflow run t.yml\nEOF", {"t.yml"}},
+        Dispatching{"cat <<EOF | bash -e\ngh workflow run t.yml\nEOF", {"t.yml"}},
+        Dispatching{"cat <<EOF | sort\ngh workflow run t.yml\nEOF", {}},
+        Dispatching{"echo 'use $(gh workflow run t.yml) for it'", {}},
+        Dispatching{"echo 'made '\"$(gh workflow run t.yml) x\"", {"t.yml"}},
+        Dispatching{"bash -c 'x=$(gh workflow run t.yml) ; y'", {"t.yml"}},
+        Dispatching{"echo \"made $(gh workflow run t.yml)\"", {"t.yml"}},
         Dispatching{"bash setup.sh <<EOF\ngh workflow run t.yml\nEOF", {}},
         Dispatching{"echo $((1<<n))\ngh workflow run t.yml", {"t.yml"}},
         Dispatching{"cat <<< text\ngh workflow run t.yml", {"t.yml"}}));

@@ -2,6 +2,7 @@
 // each leg writes the same.
 #include "base/ascii.hpp"
 #include "base/text.hpp"
+#include "workflow/programs.hpp"
 #include "workflow/rules.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -159,6 +160,14 @@ bool reads_matrix(std::string_view text, const Step& step) {
          std::ranges::any_of(env->members, [&](const Member& m) { return is_read(m.key) && has_matrix(m.value.text); });
 }
 
+/// Whether `NAME=value` among its words may be a line for $GITHUB_OUTPUT: `make $P=1` sets a variable of make.
+bool may_write_output(const ShellCommand& command) {
+  auto text = words_of(command);
+  auto program = program_of(command);
+  return text.find("GITHUB_OUTPUT") != text.npos || text.find("write") != text.npos || program.starts_with("print") ||
+         program == "echo" || program == "cat" || program.starts_with("write-") || program.starts_with("add-content");
+}
+
 /// Whether each leg writes an output of another name, and so no leg writes over another one's: GitHub documents
 /// `echo "output_${{ matrix.version }}=…" >> "$GITHUB_OUTPUT"` for several outputs of a matrix.
 bool has_name_of_leg(const Job& job, std::string_view output) {
@@ -170,7 +179,8 @@ bool has_name_of_leg(const Job& job, std::string_view output) {
   if (step == job.steps.end()) return false;
   std::string_view wanted = read->path[3];
   bool own = false;
-  for (const auto& command : step->commands)
+  for (const auto& command : step->commands) {
+    if (!may_write_output(command)) continue;
     for (const auto& word : command.words) {
       auto name = name_set_by(word.text);
       auto varies = name.find('$');
@@ -179,6 +189,7 @@ bool has_name_of_leg(const Job& job, std::string_view output) {
       auto brace = name.rfind('}');
       own |= wanted.ends_with(brace == name.npos ? "" : name.substr(brace + 1)) && reads_matrix(name, *step);
     }
+  }
   return own;
 }
 

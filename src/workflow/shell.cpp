@@ -36,8 +36,9 @@ public:
   }
 
 private:
-  void begin_word() {
-    if (!in_word_) word_ = {"", at_};
+  void begin_word(bool literal = false) {
+    if (!in_word_) word_ = {"", at_, true};
+    word_.literal = word_.literal && literal;
     in_word_ = true;
   }
   void end_word() {
@@ -61,7 +62,7 @@ private:
   }
 
   void quoted(char quote) {
-    begin_word();
+    begin_word(quote == '\'');
     for (++at_; at_ < script_.size() && script_[at_] != quote; ++at_) {
       if (quote == '"' && script_[at_] == '\\' && at_ + 1 < script_.size()) {
         ++at_;
@@ -87,7 +88,16 @@ private:
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t\\"), rest.size()));
     bool quoted = rest.starts_with('\'') || rest.starts_with('"');
     auto name = quoted ? rest.substr(1, rest.find(rest[0], 1) - 1) : rest.substr(0, rest.find_first_of(" \t\r;|&<>()"));
-    if (!name.empty()) documents_.begun.push_back({name, tabs});
+    if (name.empty() || is_piped_into_shell(rest)) return;
+    documents_.begun.push_back({name, tabs});
+  }
+
+  /// `cat <<EOF | bash`: the lines are commands as those of `bash <<EOF`.
+  bool is_piped_into_shell(std::string_view rest) const {
+    if (program_of(command_) != "cat" || rest.find('|') == rest.npos) return false;
+    auto behind = Scanner(rest.substr(rest.find('|'))).scan();
+    return !behind.empty() && behind.front().piped_into && program_of(behind.front()).ends_with("sh") &&
+           executes_input(behind.front());
   }
 
   /// The lines of the documents that the line before began. A name that no line has is an operator: `$((1<<n))`.

@@ -10,6 +10,7 @@ namespace quarry::workflow {
 struct Word {
   std::string text;       ///< without quotes; expressions and variables as written
   std::size_t offset = 0; ///< in the script
+  bool literal = false;   ///< all of it is in single quotes: nothing in it is replaced
 };
 
 /// One command of a script: words up to a line's end, `;`, `|`, `&&` or `||`. Lines that end in a backslash are joined.
