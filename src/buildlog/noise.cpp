@@ -81,8 +81,9 @@ bool parse_bazel(std::string_view line, BazelProgress& into) {
 std::string shown(std::string_view text, std::size_t max) {
   bool cut = text.size() > max;
   if (cut) {
-    while (max > 0 && (static_cast<unsigned char>(text[max]) & 0xC0) == 0x80) --max;
-    text = text.substr(0, max);
+    auto end = max;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    text = text.substr(0, end);
   }
   std::string out(text);
   if (!text::is_valid_utf8(out)) {
@@ -96,7 +97,14 @@ std::string shown(std::string_view text, std::size_t max) {
   for (auto& c : out)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   out = without_hidden_controls(std::move(out));
-  return cut ? out + "…" : out;
+  if (!cut && out.size() <= max) return out;
+  constexpr std::string_view k_more = "…"; // counts, as a foreign byte that became three does
+  auto room = max - std::min(max, k_more.size());
+  if (out.size() > room) {
+    while (room > 0 && (static_cast<unsigned char>(out[room]) & 0xC0) == 0x80) --room;
+    out.resize(room);
+  }
+  return max < k_more.size() ? out : out.append(k_more);
 }
 
 void NoiseCounter::take(const Line& line, int rule) {

@@ -126,6 +126,11 @@ TEST(Lines, AreShownWithoutHiddenControls) {
             "a b c\xEF\xBF\xBD"
             "d\xEF\xBF\xBD"
             "31m\xEF\xBF\xBD\xEF\xBF\xBD.");
+  for (const auto& text :
+       {std::string(40, 'a'), std::string(40, '\xFF'), std::string(10, '\xFF'), std::string(11, 'a')})
+    EXPECT_LE(shown(text, 10).size(), 10u) << text;
+  EXPECT_EQ(shown("0123456789", 10), "0123456789");
+  EXPECT_EQ(shown("0123456789a", 10), "0123456…");
   const std::string plain = "\xC2\xA0\xE2\x80\x94\xE2\x86\x92\xE2\x81\xB0 caf\xC3\xA9";
   EXPECT_EQ(shown(plain), plain);
 }

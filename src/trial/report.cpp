@@ -148,8 +148,10 @@ private:
   void end_suite() {
     auto suite = std::move(suites_.back());
     suites_.pop_back();
-    auto failures = std::max(suite.admitted, suite.shown + suite.outside); // the attributes count those outside, too
-    if (!suite.nested && failures > suite.shown)
+    // The attributes count those outside, too; those of a suite that holds suites may also count theirs.
+    auto failures = suite.shown + suite.outside;
+    if (!suite.nested) failures = std::max(suite.admitted, failures);
+    if (failures > suite.shown)
       report_.add({cut("suite " + suite.name, k_name_bytes_max), Outcome::error,
                    fmt::format("the suite counts {}, and its test cases show {}", units::things(failures, "failure"),
                                suite.shown),

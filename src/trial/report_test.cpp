@@ -69,14 +69,17 @@ TEST(Junit, AnErrorOutsideOfTestCasesIsInTheCountOfTheSuite) {
   struct Row {
     const char *text, *message;
   };
-  for (const auto& [text, message] : {
-           Row{R"(<testsuite tests="1" errors="1"><error/></testsuite>)", "the suite counts 1 failure, and"},
-           Row{R"(<testsuite><error/></testsuite>)", "the suite counts 1 failure, and"},
-           Row{R"(<testsuite failures="1" errors="1"><error/><testcase name="a"><failure/></testcase></testsuite>)",
-               "the suite counts 2 failures, and its test cases show 1"},
-           Row{R"(<testsuite failures="1"><error/><testcase name="a"><failure/></testcase></testsuite>)",
-               "the suite counts 2 failures, and its test cases show 1"},
-       }) {
+  for (
+      const auto& [text, message] : {
+          Row{R"(<testsuite tests="1" errors="1"><error/></testsuite>)", "the suite counts 1 failure, and"},
+          Row{R"(<testsuite><error/></testsuite>)", "the suite counts 1 failure, and"},
+          Row{R"(<testsuite failures="1" errors="1"><error/><testcase name="a"><failure/></testcase></testsuite>)",
+              "the suite counts 2 failures, and its test cases show 1"},
+          Row{R"(<testsuites><testsuite name="o"><error/><testsuite><testcase name="a"/></testsuite></testsuite></testsuites>)",
+              "the suite counts 1 failure, and its test cases show 0"},
+          Row{R"(<testsuite failures="1"><error/><testcase name="a"><failure/></testcase></testsuite>)",
+              "the suite counts 2 failures, and its test cases show 1"},
+      }) {
     auto report = parse_junit({text, "r"});
     ASSERT_TRUE(report);
     EXPECT_THAT(report->rows.back().message, testing::StartsWith(message)) << text;
