@@ -56,6 +56,7 @@ Result<void> fail_on(const Defects& defects, const Environment& environment) {
   auto error = Error::of(ErrorKind::corrupt, "V031",
                          fmt::format("the environment {} is not what was installed", environment.directory));
   error.details = text::first_lines(defects, k_defects_shown);
+  error.hint = "`quarry venv install --clean`, with the source and packages of before, makes it anew";
   return fail(std::move(error));
 }
 

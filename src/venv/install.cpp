@@ -166,6 +166,15 @@ Result<Source> source_of(const InstallOptions& options) {
   return find_source(options.source);
 }
 
+/// What a failure behind the installer adds: the environment is not the one from before, and says so nowhere else.
+template <class T> Result<T> after_installer(const Environment& environment, Result<T> result) {
+  if (result) return result;
+  auto error = std::move(result).error();
+  error.details.push_back(
+      fmt::format("changed  {}: the installer has run, and there is no receipt", environment.directory));
+  return fail(std::move(error));
+}
+
 } // namespace
 
 Result<InstallOutcome> install(const InstallOptions& options, const Variables& variables, const sys::Clock& clock) {
@@ -183,10 +192,11 @@ Result<InstallOutcome> install(const InstallOptions& options, const Variables& v
   TRY(auto request, adjusted(context, source));
   TRY(auto chosen, run_install(context, source, std::move(request), work, verified));
   TRY(auto findings, check_extras(context, source));
-  TRY(auto proof, source.is_remote()
-                      ? freeze_remote(context, work, std::move(chosen), earlier)
-                      : prove(environment, source, options.workers, verified, packages_for_people(options)));
-  TRY_DO(check_fit(environment, proof.files));
+  TRY(auto proof,
+      after_installer(environment, source.is_remote() ? freeze_remote(context, work, std::move(chosen), earlier)
+                                                      : prove(environment, source, options.workers, verified,
+                                                              packages_for_people(options))));
+  TRY_DO(after_installer(environment, check_fit(environment, proof.files)));
   auto receipt = receipt_of(context, source, std::move(proof));
   receipt.installer_version = std::move(version);
   receipt.time = sys::rfc3339(clock.now_us());

@@ -97,6 +97,21 @@ TEST_F(Install, FromASetWithPip) {
   EXPECT_EQ(again->files, done->receipt.files);
 }
 
+// The installer has changed the environment before the proof finds what was there already.
+TEST_F(Install, AFailureBehindTheInstallerSaysThatTheEnvironmentChanged) {
+  auto set = store_.publish("42", {});
+  const std::string info = "rocm_sdk_libraries_gfx103x_dgpu-9.9.dist-info/";
+  must(sys::make_directories(site(info)));
+  must(sys::write_file(site(info + "METADATA"),
+                       "Metadata-Version: 2.1\nName: rocm-sdk-libraries-gfx103x-dgpu\nVersion: 9.9\n"));
+  must(sys::write_file(site(info + "RECORD"), info + "METADATA,,\n" + info + "RECORD,,\n"));
+  auto refused = install("set:" + set, "rocm-sdk-core");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "V032") << render(refused.error());
+  EXPECT_THAT(render(refused.error()), HasSubstr("the installer has run, and there is no receipt"));
+  EXPECT_FALSE(has_receipt());
+}
+
 TEST_F(Install, FromARunAndAChannelWithUv) {
   if (!testing::have_uv()) GTEST_SKIP() << "uv is not on PATH";
   auto set = store_.publish("42", {});
