@@ -44,21 +44,30 @@ bool has_same_bytes(const HistoryFile& file, const ObjectInfo& object) {
   return etags ? file.etag == object.etag && file.size == object.size : is_same_object(file, object);
 }
 
+/// One warning for all files: a directory that somebody emptied has thousands.
+void note_files(const std::vector<std::string>& keys, std::string_view what, std::string_view fix, Findings& notes) {
+  if (keys.empty()) return;
+  auto others = keys.size() == 1 ? std::string()
+                                 : fmt::format(", and so {} {} more", keys.size() == 2 ? "is" : "are",
+                                               units::count(keys.size() - 1));
+  notes.push_back({"P117", Severity::warning, keys.front(), std::string(what) + others, std::string(fix)});
+}
+
 /// Warns of what was taken over earlier and is not the same object any more. What a set holds is not history any more.
 void note_changed(const registry::History& history, const Planned& planned, const FileNames& held, Findings& notes) {
   std::map<std::string_view, const ObjectInfo*> there;
   for (const auto& object : planned.objects) there[object.key] = &object;
+  std::vector<std::string> gone, replaced;
   for (const auto& file : history.files) {
     if (held.contains(file.filename)) continue;
     auto at = there.find(file.key);
     if (at != there.end() && has_same_bytes(file, *at->second)) continue;
-    notes.push_back({"P117", Severity::warning, file.key,
-                     at == there.end() ? "was taken over as untested history, and is gone"
-                                       : "was taken over as untested history, and was replaced since",
-                     at == there.end() ? "put it back: our pages still list it"
-                                       : "put the old file back: installers refuse the new one where our pages have "
-                                         "the sha256 of the old one"});
+    (at == there.end() ? gone : replaced).push_back(file.key);
   }
+  note_files(gone, "was taken over as untested history, and is gone", "put it back: our pages still list it", notes);
+  note_files(replaced, "was taken over as untested history, and was replaced since",
+             "put the old file back: installers refuse the new one where our pages have the sha256 of the old one",
+             notes);
 }
 
 Result<FileNames> shown_already(ObjectReader& target, const Planned& planned, Findings& notes) {

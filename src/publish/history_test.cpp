@@ -157,6 +157,20 @@ TEST_F(UntestedHistory, AChangeBehindOurBackIsNoted) {
   EXPECT_TRUE(look()->empty()) << "the old bytes are the old file, whenever they were written";
 }
 
+TEST_F(UntestedHistory, ManyFilesThatAreGoneAreOneNote) {
+  for (const auto* version : {"0.7", "0.8", "0.9"})
+    put(std::string("demo-") + version + "-py3-none-any.whl", wheel_bytes(version));
+  put("index.html", k_foreign);
+  ASSERT_TRUE(copy(*look()));
+  for (const auto* version : {"0.7", "0.8", "0.9"})
+    ASSERT_TRUE(target_->remove(k_dir + "/demo-" + version + "-py3-none-any.whl"));
+  auto found = look();
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 1u);
+  ASSERT_EQ(found->front().notes.size(), 1u);
+  EXPECT_THAT(found->front().notes.front().message, HasSubstr("is gone, and so are 2 more"));
+}
+
 TEST_F(UntestedHistory, APackageInADirectoryBelowIsNotOneOfThisDirectory) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   put("gfx94X/demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
