@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -74,7 +76,12 @@ def test_of_a_run(archives, artifacts, tmp_path):
     """The archives of a run in a store give the bytes that its artifacts give; what was fetched does not stay."""
     shutil.copytree(archives, tmp_path / "store/42-linux")
     run = ["artifact", "tarball", "--from", "run:42", "--store", f"file:{tmp_path / 'store'}", "--family", FAMILY, "--version", "7.2.0", "--output-dir"]
+    for name, age in (("killed", 8), ("running", 6)):
+        (tmp_path / f"out/.quarry-scratch-{name}/x").mkdir(parents=True)
+        os.utime(tmp_path / f"out/.quarry-scratch-{name}", (time.time() - age * 86400,) * 2)
     good(*run, tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").glob(".quarry-*")} == {".quarry-scratch-running"}
+    shutil.rmtree(tmp_path / "out/.quarry-scratch-running")
     good(*words(artifacts, tmp_path / "local"))
     assert (tmp_path / "out" / NAME).read_bytes() == (tmp_path / "local" / NAME).read_bytes()
     assert {path.name for path in (tmp_path / "out").iterdir()} == {NAME, NAME + ".sha256sum", "index.html"}

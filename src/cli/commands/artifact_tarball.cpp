@@ -119,7 +119,7 @@ Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
   std::optional<Scratch> scratch;
   TRY(auto locator, run::parse_locator(from));
   if (locator.kind != run::LocatorKind::path) {
-    TRY(auto made, Scratch::make_in(output));
+    TRY(auto made, Scratch::make_in(context, output));
     scratch.emplace(std::move(made));
     TRY_DO(fetch_archives(context, arguments, scratch->path()));
     from = scratch->path();

@@ -274,7 +274,7 @@ bool is_published(const std::string& name) {
 /// Beside the wheels, where hard links are possible; elsewhere only if nobody may write there.
 Result<Scratch> scratch_beside(const Context& context, const std::string& directory) {
   if (sys::is_directory(directory))
-    if (auto beside = Scratch::make_in(directory)) return std::move(*beside);
+    if (auto beside = Scratch::make_in(context, directory)) return std::move(*beside);
   return Scratch::make(context);
 }
 
