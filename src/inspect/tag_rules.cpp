@@ -146,9 +146,9 @@ bool is_named_library(std::string_view member) {
 }
 
 void add(Findings& findings, Finding blank, const std::vector<std::string>& members) {
-  constexpr std::size_t k_files_named = 5;
+  constexpr std::size_t k_tag_members_named = 5;
   if (members.empty()) return;
-  blank.message += ": " + text::first(members, k_files_named);
+  blank.message += ": " + text::first(members, k_tag_members_named);
   findings.push_back(std::move(blank));
 }
 } // namespace
