@@ -151,7 +151,9 @@ Command elf_show_command() {
       {},
       false,
       {{"quarry elf show libamdhip64.so.6", "SONAME, needed libraries, run path"}},
-      {{1, "the file breaks a rule; the findings say which"}, {6, "it is damaged or not an ELF file"}},
+      {{1, "the file breaks a rule (the findings say which), or is big-endian"},
+       {3, "the file does not exist"},
+       {6, "it is damaged or not an ELF file"}},
       "quarry.elf-show/1",
       run_elf_show};
 }

@@ -131,8 +131,10 @@ Command wheel_metadata_command() {
                         "-r '.metadata.requires_dist[]'",
                         "its requirements, one a line"}},
           .exit_codes = {{1, "METADATA is missing, or of another project or version than the file name"},
+                         {2, "the file's name is not a wheel's"},
                          {3, "the file does not exist"},
-                         {6, "the file is not a wheel, is cut off, or changed while it was read"}},
+                         {5, "the server cannot be reached"},
+                         {6, "the file is not a zip archive, is cut off, or changed while it was read"}},
           .schema = "quarry.wheel-metadata/1",
           .run = run_metadata};
 }

@@ -47,7 +47,10 @@ Command wheel_retag_command() {
       .examples = {{"quarry wheel retag x-1.0-py3-none-linux_x86_64.whl --platform-tag manylinux_2_28_x86_64 -d dist",
                     "name the platform that the files were checked for"},
                    {"quarry wheel retag x-1.0-py3-none-any.whl --build 2 -d dist", "make a second build of it"}},
-      .exit_codes = {{1, "the wheel is not sound"}, {2, "the tags cannot be set, or change nothing"}},
+      .exit_codes = {{1, "WHEEL or RECORD is missing or wrong"},
+                     {2, "the file's name is not a wheel's, or the tags cannot be set or change nothing"},
+                     {3, "the file does not exist"},
+                     {6, "the archive is damaged or cut off"}},
       .schema = "quarry.wheel-retag/1",
       .run = run_retag};
 }
