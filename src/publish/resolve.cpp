@@ -29,8 +29,10 @@ const std::vector<Kind> k_in_a_store{Kind::run, Kind::set, Kind::channel};
 
 Unexpected not_inside(const ObjectReader& store, const std::string& place) {
   if (!run::bare_word_meanings(place, k_in_a_store).empty())
-    return fail(ErrorKind::invalid_argument, "P012", fmt::format("`{}` is not a locator", place),
-                "the forms are run:ID, set:DIGEST, channel:NAME, or a directory in the store");
+    return fail(
+        ErrorKind::invalid_argument, "P012", fmt::format("`{}` is not a locator", place),
+        fmt::format("the forms are run:ID, set:DIGEST, channel:NAME, or a directory in the store, such as `{}/`",
+                    place));
   return fail(ErrorKind::invalid_argument, "P012", fmt::format("{} is not inside {}", place, store.describe()),
               "publish it first: `quarry publish`");
 }

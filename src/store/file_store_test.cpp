@@ -53,6 +53,19 @@ TEST_F(FileStoreTest, ADirectoryThatCannotBeSeenIsNotEmpty) {
   EXPECT_TRUE(store->list("gone/")->empty());
 }
 
+TEST_F(FileStoreTest, ADirectoryIsNotAnObjectThatTookTheName) {
+  auto store = open();
+  ASSERT_TRUE(store->put("simple/index.html/k", Rope::literal("1"), {}));
+  for (auto precondition : {Precondition(), Precondition::if_absent()}) {
+    PutOptions options;
+    options.precondition = precondition;
+    auto refused = store->put("simple/index.html", Rope::literal("page"), options);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, "D001") << "R002 would send a writer back to read what nobody can read";
+    EXPECT_NE(refused.error().message.find("simple/index.html"), std::string::npos);
+  }
+}
+
 TEST_F(FileStoreTest, NothingButObjectsStays) {
   auto store = open();
   ASSERT_TRUE(store->put("k", Rope::literal("1"), {}));
