@@ -150,7 +150,9 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   for (const auto& [channel, sets] : channels) {
     TRY(bool is_protected, release::is_protected(*asked.store, channel));
     asked.to.hash_bytes = asked.to.hash_bytes || is_protected;
-    for (const auto& sealed : sets) asked.to.channels[sealed.digest].push_back(channel);
+    for (const auto& sealed : sets)
+      for (const auto& digest : {sealed.digest, sealed.set.subset_of}) // a part of a part names the whole set
+        if (!digest.empty()) asked.to.channels[digest].push_back(channel);
   }
   TRY(asked.request.pin_from,
       rules_to_pin(context, arguments, {arguments.get("--store"), each.dry_run}, *asked.store, channels));

@@ -4,7 +4,6 @@
 #include "dist/name.hpp"
 #include "index/describe.hpp"
 #include "index/read_page.hpp"
-#include "index/store_place.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
@@ -216,7 +215,6 @@ Result<BuildPlan> plan_build(const BuildOptions& options, const sys::Clock& cloc
   TRY(auto described, describe_all(source.directory, source.names, options));
   BuildPlan plan;
   TRY(plan.output, output_of(options));
-  TRY_DO(refuse_place_of_store(plan.output));
   auto below = place_below(plan.output, source.directory);
   for (auto& one : described) {
     one.file.key = path::join(below, one.file.filename);

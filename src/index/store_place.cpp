@@ -36,6 +36,8 @@ std::string found_in(const std::string& directory) {
   if (path::basename(above) == "channels" && is_record(directory + std::string(k_json), "quarry.channel/"))
     return fmt::format("the pages of channel {}", name);
   if (is_record(path::join(directory, "distribution.json"), "quarry.distribution/")) return "a distribution";
+  auto pages = path::join(directory, "pages.json");
+  if (is_record(pages, "quarry.merged/") || is_record(pages, "quarry.distribution-pages/")) return "pages";
   return has_seals(directory) ? "published packages" : "";
 }
 
@@ -46,11 +48,11 @@ Result<void> refuse_place_of_store(const std::string& directory) {
   for (auto at = sys::without_links(absolute); !at.empty(); at.resize(at.rfind('/'))) {
     auto found = found_in(at);
     if (found.empty()) continue;
-    return fail(
-        ErrorKind::already_exists, "I026", fmt::format("a store keeps {} in {}", found, at),
-        fmt::format("nothing was written there; `quarry index repair {}` makes its pages again; other pages go to a "
-                    "directory of their own, such as `--output-dir site`",
-                    text::shell_word(at)));
+    return fail(ErrorKind::already_exists, "I026", fmt::format("a store keeps {} in {}", found, at),
+                fmt::format("nothing was written to that directory; `quarry index repair {}` makes its pages again; "
+                            "other pages go to a "
+                            "directory of their own, such as `--output-dir site`",
+                            text::shell_word(at)));
   }
   return {};
 }

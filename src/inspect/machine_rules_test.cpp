@@ -195,6 +195,8 @@ TEST(MachineRules, EndingsOfExtensionModules) {
       {"cp37-cp37m-linux_x86_64", "a.cpython-37m-x86_64-linux-gnu.so", true},
       {"pp310-pypy310_pp73-linux_x86_64", "a.pypy310-pp73-x86_64-linux-gnu.so", true},
       {"pp310-pypy310_pp73-linux_x86_64", "a.pypy39-pp73-x86_64-linux-gnu.so", false},
+      {"pp310-pypy310_pp73-linux_x86_64", "a.pypy310.so", true},
+      {"pp310-pypy310_pp73-linux_x86_64", "a.pypy310-.so", true},
       {"cp312-cp312-linux_x86_64", "a.abi3.so", true},
       {"cp312-cp312-linux_x86_64", "a.cpython-312-aarch64-linux-gnu.so", false},
       {"cp312-cp312-linux_x86_64", "a.cpython-312.so", true},

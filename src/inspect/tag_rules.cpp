@@ -50,7 +50,10 @@ std::optional<ModuleEnding> ending_of(std::string_view member) {
   ending.python = (pypy ? "pp" : "cp") + std::string(digits);
   auto flags = rest.substr(0, rest.find('-'));
   rest.remove_prefix(std::min(flags.size() + 1, rest.size()));
-  if (pypy) rest.remove_prefix(std::min(rest.find('-'), rest.size() - 1) + (rest.empty() ? 0 : 1)); // "pp73"
+  if (pypy) { // "pp73-x86_64-linux-gnu"
+    auto dash = rest.find('-');
+    rest = dash == rest.npos ? std::string_view() : rest.substr(dash + 1);
+  }
   ending.abi = ending.python;
   for (char flag : flags) // `m` and `u` of Python before 3.8 say what every build of that time had
     if (flag == 't' || flag == 'd') ending.abi += flag;

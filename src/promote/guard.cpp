@@ -78,8 +78,9 @@ Result<void> refuse_unproven(const std::string& channel, const registry::Bound& 
                             units::things(count, "file")))
           .with_details(text::first_lines(std::move(files), k_files_told))
           .with_hint(fmt::format("nothing was changed; restore {} and the move from a copy of the store; or, if "
-                                 "all of these files belong there, run it again with `--trust-shown`",
-                                 registry::channel_key(channel))));
+                                 "all of these files belong there, `quarry channel protect {} --policy FILE "
+                                 "--reason TEXT --trust-shown`",
+                                 registry::channel_key(channel), channel)));
 }
 
 /// What a channel shows when it becomes protected counts as let in from then on, so it must be what was sealed. Whoever

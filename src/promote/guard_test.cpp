@@ -116,7 +116,25 @@ TEST_F(Protection, ARollbackGoesByTheMovesAndNotByTheRecord) {
   edited.previous = registry::require_channel(*store_, "dev")->record.view;
   ASSERT_TRUE(registry::swap_channel(*store_, now, edited));
   auto plan = promote::plan_rollback(*store_, "stable", std::nullopt);
-  EXPECT_FALSE(plan && plan->view.digest == edited.previous) << "the untested file would be shown";
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, "O001") << "the moves show one view only";
+}
+
+TEST_F(Protection, ARollbackOfAnyChannelGoesByTheMoves) {
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  auto more = registry::testing::sealed_sample(*store_, "2-linux/python/g", {{"b-1-py3-none-any.whl", "b", "1"}});
+  ASSERT_TRUE(publish::add_sets(*store_, "dev", {more}, reason));
+  auto first = registry::require_channel(*store_, "stable")->record.view;
+  ASSERT_TRUE(publish::add_sets(*store_, "stable", {more}, reason));
+  auto now = *registry::require_channel(*store_, "stable");
+  auto edited = now.record;
+  edited.previous = registry::require_channel(*store_, "dev")->record.view;
+  ASSERT_TRUE(registry::swap_channel(*store_, now, edited));
+  auto plan = promote::plan_rollback(*store_, "stable", std::nullopt);
+  ASSERT_TRUE(plan) << render(plan.error());
+  EXPECT_EQ(plan->view.digest, first);
 }
 
 TEST_F(Protection, AClockThatIsBehindIsNoticed) {

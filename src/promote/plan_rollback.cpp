@@ -16,7 +16,6 @@ using store::ObjectReader;
 
 namespace {
 
-/// The last move that changed what is shown. Protecting and unblocking are moves, too, and show the same view.
 Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::ChannelRecord& now,
                                          registry::LedgerRecord last_move) {
   // What the record says of it may have been edited: it could name a view that no gate has judged.

@@ -44,12 +44,13 @@ bool has_same_bytes(const HistoryFile& file, const ObjectInfo& object) {
   return etags ? file.etag == object.etag && file.size == object.size : is_same_object(file, object);
 }
 
-/// One warning for all files: a directory that somebody emptied has thousands.
+/// One warning for all files, which names them: a directory that somebody emptied has thousands.
 void note_files(const std::vector<std::string>& keys, std::string_view what, std::string_view fix, Findings& notes) {
+  constexpr std::size_t k_named = 20;
   if (keys.empty()) return;
-  auto others = keys.size() == 1 ? std::string()
-                                 : fmt::format(", and so {} {} more", keys.size() == 2 ? "is" : "are",
-                                               units::count(keys.size() - 1));
+  std::string others;
+  if (keys.size() > 1)
+    others = "; likewise " + text::first(std::vector<std::string>(keys.begin() + 1, keys.end()), k_named);
   notes.push_back({"P117", Severity::warning, keys.front(), std::string(what) + others, std::string(fix)});
 }
 

@@ -34,9 +34,9 @@ struct Reason {
 /// Swaps `channel` from `expected` to `view`, whose records are written before: shards, view, ledger entry and its
 /// signature, then the channel if-match. Returns what swap_channel() does; the pages are the caller's task. A channel
 /// is not made anew where pages of one are: R026 of registry::refuse_lost(). Fails with the errors of
-/// registry::swap_channel(), and held O057 if `reason.clock_us` and the store differ by more than five minutes:
-/// precondition_failed R003 if another writer was faster (then only
-/// unreferenced records are left), R004, R031. An error with the context "after channel … has moved" means that it has.
+/// registry::swap_channel(): precondition_failed R003 if another writer was faster (then only unreferenced records are
+/// left), R004, R031. Held O057 if `reason.clock_us` and the store differ by more than five minutes; the records are
+/// written by then, and unreferenced. An error with the context "after channel … has moved" means that it has.
 /// Costs a read and a head per shard at hand, a write per new one, and about eight requests.
 Result<registry::Channel> move_channel(store::ObjectStore& store, const std::string& channel,
                                        const std::optional<registry::Channel>& expected, const registry::View& view,

@@ -55,8 +55,9 @@ Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel) {
   if (is_as_left(channel, *last)) return false;
   channel.generation = last->generation;
   channel.view = last->to_view;
-  TRY(auto change, last_change_of_view(store, std::move(*last)));
-  channel.previous = change.from_view;
+  auto change = last_change_of_view(store, std::move(*last));
+  if (!change && !is_lost(change.error())) return fail(std::move(change).error());
+  channel.previous = change ? change->from_view : ViewDigest(); // a second lost move must not stop the way back
   return true;
 }
 

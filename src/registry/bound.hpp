@@ -36,7 +36,8 @@ bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last);
 Result<LedgerRecord> last_change_of_view(ObjectReader& store, LedgerRecord move);
 /// Puts back view and generation as the last move left them, and the view before, in memory: for `protect`, which then
 /// writes them. False if view and generation are as it left them, and if it is lost: then nobody knows better than the
-/// record. Fails with O044 if it is a move of another channel, and as last_change_of_view(), with its cost.
+/// record. The view before is empty if a move that would tell it is lost. Fails with O044 if it is a move of another
+/// channel. Costs what last_change_of_view() does.
 Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel);
 /// What makes a record good that is not what the last move left, for hints. Pure.
 std::string bind_again(const std::string& channel);

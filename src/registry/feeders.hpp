@@ -1,6 +1,7 @@
 #pragma once
-// Which channels may add to a distribution. Once a protected channel has fed it, its pages hold what that channel's
-// policy let through: sets of a channel that nobody judges must not get in beside them. As thread-safe as the store.
+// Which channels may add to a distribution. Once a protected channel has fed it, only its policy lets more in: sets
+// of a channel that nobody judges must not get in beside them. What the distribution showed before stays. A channel is
+// known by its moves, so that of a copied store is the same one. As thread-safe as the store.
 #include "registry/distributions.hpp"
 #include <string>
 #include <vector>

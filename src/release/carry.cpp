@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "pages/projection.hpp"
 #include "publish/distribute.hpp"
+#include "publish/shown.hpp"
+#include "registry/feeders.hpp"
 #include "registry/rounds.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -52,13 +54,15 @@ std::string described(const Destination& to, const std::vector<DistributionPlan>
 
 /// What follows the channel.
 struct Following {
+  ObjectReader& source; ///< of the channel
   const std::string& channel;
   const Destination& to;
   SetsMoved sets = {};
   std::vector<DistributionPlan> plans = {}; ///< sorted by directory
 
+  Result<std::vector<DistributionPlan>> plan_now() const { return plan_carried(source, channel, to, sets); }
   Result<void> plan() {
-    TRY(plans, plan_carried(to, sets));
+    TRY(plans, plan_now());
     return {};
   }
 };
@@ -82,7 +86,7 @@ Result<promote::DistributionReceipt> carry_one(const Following& following, const
     auto done = promote::execute_distribution(*following.to.store, plan, options);
     if (done) return done;
     TRY_DO(rounds.another(std::move(done).error()));
-    TRY(auto anew, plan_carried(following.to, following.sets));
+    TRY(auto anew, following.plan_now());
     auto same = [&](const DistributionPlan& one) { return one.directory() == planned.directory(); };
     auto at = std::ranges::find_if(anew, same);
     if (at != anew.end()) plan = *at;
@@ -122,7 +126,8 @@ void show_plans(const std::vector<DistributionPlan>& plans, CarriedRollback& car
 
 } // namespace
 
-Result<std::vector<DistributionPlan>> plan_carried(const Destination& to, const SetsMoved& sets) {
+Result<std::vector<DistributionPlan>> plan_carried(ObjectReader& source, const std::string& channel,
+                                                   const Destination& to, const SetsMoved& sets) {
   TRY(auto leave, publish::plan_distribution(sets.leave, to.prefix));
   TRY(auto back, publish::plan_distribution(sets.back, to.prefix));
   struct Change {
@@ -139,6 +144,10 @@ Result<std::vector<DistributionPlan>> plan_carried(const Destination& to, const 
   for (const auto& [directory, change] : changes) {
     TRY(auto now, registry::read_distribution(*to.store, directory));
     if (!now) continue;
+    if (!change.back.empty()) { // what comes back must be let in as what is new
+      TRY(auto feeder, registry::feeder_of(source, channel));
+      TRY_DO(registry::admit(source, {now->record, publish::address_of(*to.store, directory)}, {std::move(feeder)}));
+    }
     auto next = now->record.shown.sets;
     std::erase_if(next,
                   [&](const ShownSet& one) { return std::ranges::find(change.leave, one.set) != change.leave.end(); });
@@ -152,7 +161,7 @@ Result<std::vector<DistributionPlan>> plan_carried(const Destination& to, const 
 
 Result<CarriedRollback> rollback_with(ObjectStore& store, const std::string& channel, const Destination& to,
                                       const promote::Options& options) {
-  Following following{channel, to};
+  Following following{store, channel, to};
   auto with = options;
   with.request = to.locator + " " + to.prefix;
   with.along = [&](promote::Plan& plan) -> Result<void> {

@@ -191,7 +191,7 @@ Result<InstallOutcome> install(const InstallOptions& options, const Variables& v
   TRY_DO(bring_files(context, work.at("files"), source, verified));
   TRY(auto request, adjusted(context, source));
   TRY(auto chosen, run_install(context, source, std::move(request), work, verified));
-  TRY(auto findings, check_extras(context, source));
+  TRY(auto findings, after_installer(environment, check_extras(context, source)));
   TRY(auto proof,
       after_installer(environment, source.is_remote() ? freeze_remote(context, work, std::move(chosen), earlier)
                                                       : prove(environment, source, options.workers, verified,
@@ -200,7 +200,7 @@ Result<InstallOutcome> install(const InstallOptions& options, const Variables& v
   auto receipt = receipt_of(context, source, std::move(proof));
   receipt.installer_version = std::move(version);
   receipt.time = sys::rfc3339(clock.now_us());
-  TRY_DO(write_receipt(environment, receipt));
+  TRY_DO(after_installer(environment, write_receipt(environment, receipt)));
   return InstallOutcome{std::move(receipt), path::join(environment.directory, k_receipt_name),
                         static_cast<double>(clock.steady_ns() - begin) / 1e9, std::move(findings)};
 }

@@ -146,9 +146,10 @@ void add_started(const ShellCommand& command, int depth, std::vector<Started>& i
   auto at = program_at(command);
   std::string repository;
   auto program = program_of(command);
-  bool evaluates = is_interpreter(program) || program == "eval" || program == "ssh"; // bash -c '… $(gh …)'
+  bool evaluates = program == "eval" || program == "ssh" || program == "su"; // what single quotes keep from this shell
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i].text;
+    evaluates = evaluates || is_interpreter(path::basename(word)); // docker exec c bash -c '… $(gh …)'
     if (i < at && word.starts_with("GH_REPO=")) repository = word.substr(word.find('=') + 1);
     auto open = word.find_last_of("(`");
     auto name = open == word.npos ? std::string_view(word) : std::string_view(word).substr(open + 1);

@@ -1,4 +1,5 @@
 #include "workflow/model.hpp"
+#include "workflow/shell.hpp"
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <ostream>
@@ -51,13 +52,21 @@ INSTANTIATE_TEST_SUITE_P(
         Dispatching{"bash <<EOF\ngh workflow run t.yml\nEOF", {"t.yml"}},
         Dispatching{"cat <<EOF | bash -e\ngh workflow run t.yml\nEOF", {"t.yml"}},
         Dispatching{"cat <<EOF | sort\ngh workflow run t.yml\nEOF", {}},
+        Dispatching{"cat <<EOF | bash 2>&1 | tee log\ngh workflow run t.yml\nEOF", {"t.yml"}},
         Dispatching{"echo 'use $(gh workflow run t.yml) for it'", {}},
         Dispatching{"echo 'made '\"$(gh workflow run t.yml) x\"", {"t.yml"}},
         Dispatching{"bash -c 'x=$(gh workflow run t.yml) ; y'", {"t.yml"}},
+        Dispatching{"docker exec c bash -c 'echo x $(gh workflow run t.yml)'", {"t.yml"}},
         Dispatching{"echo \"made $(gh workflow run t.yml)\"", {"t.yml"}},
         Dispatching{"bash setup.sh <<EOF\ngh workflow run t.yml\nEOF", {}},
         Dispatching{"echo $((1<<n))\ngh workflow run t.yml", {"t.yml"}},
         Dispatching{"cat <<< text\ngh workflow run t.yml", {"t.yml"}}));
+
+TEST(Scripts, ManyDocumentsOnALineAreReadOnce) {
+  std::string line;
+  for (int i = 0; i < 4000; ++i) line += "cat <<a | ";
+  EXPECT_EQ(shell_commands(line).size(), 4000u) << "each of them looked at all behind it";
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Words, Dispatches,

@@ -18,6 +18,7 @@ struct Documents {
   };
   std::vector<Document> begun; ///< on the present line
   std::size_t missing = 0;     ///< names that no line has
+  std::size_t executed = 0;    ///< begun on this line, too: their lines are commands
 };
 
 class Scanner {
@@ -80,7 +81,7 @@ private:
     bool document = end == at_ + 2;
     word_.text += script_.substr(at_, end - at_);
     at_ = end;
-    if (!document || documents_.begun.size() == k_documents_max) return;
+    if (!document || documents_.begun.size() + documents_.executed == k_documents_max) return;
     if (program_of(command_).ends_with("sh") && executes_input(command_)) return; // its lines are commands
     auto rest = script_.substr(at_, script_.find('\n', at_) - at_);
     bool tabs = rest.starts_with('-');
@@ -88,16 +89,24 @@ private:
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t\\"), rest.size()));
     bool quoted = rest.starts_with('\'') || rest.starts_with('"');
     auto name = quoted ? rest.substr(1, rest.find(rest[0], 1) - 1) : rest.substr(0, rest.find_first_of(" \t\r;|&<>()"));
-    if (name.empty() || is_piped_into_shell(rest)) return;
-    documents_.begun.push_back({name, tabs});
+    if (name.empty()) return;
+    if (is_piped_into_shell(rest))
+      ++documents_.executed;
+    else
+      documents_.begun.push_back({name, tabs});
   }
 
   /// `cat <<EOF | bash`: the lines are commands as those of `bash <<EOF`.
   bool is_piped_into_shell(std::string_view rest) const {
-    if (program_of(command_) != "cat" || rest.find('|') == rest.npos) return false;
-    auto behind = Scanner(rest.substr(rest.find('|'))).scan();
-    return !behind.empty() && behind.front().piped_into && program_of(behind.front()).ends_with("sh") &&
-           executes_input(behind.front());
+    auto pipe = rest.find('|');
+    if (pipe == rest.npos || program_of(command_) != "cat") return false;
+    // Only the next command, without a document of its own: `cat <<a | cat <<b | …` must not be read over and over.
+    rest = rest.substr(pipe + 1);
+    rest = rest.substr(0, rest.find_first_of("|;&<\n"));
+    auto behind = Scanner(rest).scan();
+    if (behind.empty()) return false;
+    behind.front().piped_into = true;
+    return program_of(behind.front()).ends_with("sh") && executes_input(behind.front());
   }
 
   /// The lines of the documents that the line before began. A name that no line has is an operator: `$((1<<n))`.
@@ -120,6 +129,7 @@ private:
         ++documents_.missing;
     }
     documents_.begun.clear();
+    documents_.executed = 0;
   }
 
   void character(char c) {

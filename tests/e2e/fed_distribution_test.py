@@ -119,6 +119,20 @@ def test_a_directory_that_was_fed_before_its_channel_was_protected_is_guarded_by
     assert said.code == 10 and "O055" in said.err, said.out + said.err
 
 
+def test_a_rollback_does_not_bring_back_what_the_directory_does_not_take(store, next_packages, report_only_policy, tmp_path):
+    line = Fed(store, tmp_path)
+    publish(next_packages, store, "2")
+    for run in ("1", "2"):
+        assert line.copy(run, "nightly", "--policy", report_only_policy).code == 0
+    good("rollback", "nightly", *line.words, *line.along)
+    assert line.listed() == {"7.2.0"}
+    line.protect("stable")
+    line.waive("stable")
+    assert line.copy("1", "stable").code == 0
+    said = refused("O055", 10, "rollback", "nightly", "--to", "2", *line.words, *line.along).err
+    assert "channel stable" in said and line.listed() == {"7.2.0"}
+
+
 def test_a_channel_of_that_name_in_another_store_is_another_one(fed, next_packages, report_only_policy, tmp_path):
     own = tmp_path / "own-store"
     publish(next_packages, own, "2")

@@ -7,6 +7,7 @@
 #include "cli/table.hpp"
 #include "index/build.hpp"
 #include "index/check.hpp"
+#include "index/store_place.hpp"
 #include "publish/resolve.hpp"
 #include "registry/registry.hpp"
 #include "run/locator.hpp"
@@ -61,6 +62,7 @@ std::string build_summary(const index::BuildPlan& plan, const index::BuildResult
 
 Result<int> run_build(Context& context, const Arguments& arguments) {
   bool dry_run = arguments.has("--dry-run");
+  TRY_DO(index::refuse_place_of_store(arguments.find("--output-dir").value_or(arguments.operands.at(0))));
   auto progress = context.out.progress("verifying", bytes_of_packages(arguments.operands.at(0)));
   index::BuildOptions options{arguments.operands.at(0), arguments.get("--output-dir"), context.jobs,
                               [&](std::uint64_t bytes) { progress->update(bytes); }};

@@ -180,6 +180,7 @@ Result<int> manage(Context& context, const Arguments& arguments) {
   auto root =
       path::dirname(text::percent_decode(std::string_view(store->url("x")).substr(std::string_view("file://").size())));
   auto directory = path::join(root, prefix);
+  TRY_DO(index::refuse_place_of_store(arguments.has("--do-not-upload") ? prefix : directory));
   auto progress = context.out.progress("verifying", 0);
   TRY(auto plan, index::plan_build({directory, "", context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }},
                                    context.clock));
@@ -227,7 +228,7 @@ Script manage_script() {
       .examples = {{"quarry compat manage v2/gfx94X-dcgpu --store file:/srv/python", "one family's index"}},
       .exit_codes = {{3, "there is no package"},
                      {6, "a package is broken"},
-                     {7, "two files are one distribution, or a page would lose a link"}},
+                     {7, "two files are one distribution, a page would lose a link, or a store keeps its pages there"}},
       .schema = "quarry.compat-manage/1",
       .run = manage};
 }
