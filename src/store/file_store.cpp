@@ -160,7 +160,7 @@ Result<void> FileStore::sync_parent(const std::string& key) const {
 Result<void> FileStore::appear_new(Temporary& temporary, const std::string& key) const {
   if (::link(temporary.path.c_str(), path_of(key).c_str()) != 0) {
     auto why = errno;
-    // A directory is no object, so nobody would find the object that took the name: writers of pages would try forever.
+    // Nobody would find an object that took the name, and writers of pages would try again and again.
     if (why == EEXIST && sys::is_directory(path_of(key))) why = EISDIR;
     if (why == EEXIST) return taken(*this, key);
     return fail(sys::errno_error(why, "create", path_of(key)));

@@ -21,6 +21,8 @@ struct Documents {
   std::size_t executed = 0;    ///< begun on this line, too: their lines are commands
 };
 
+bool is_piped_into_shell(std::string_view line);
+
 class Scanner {
 public:
   explicit Scanner(std::string_view script) : script_(script) {}
@@ -90,23 +92,10 @@ private:
     bool quoted = rest.starts_with('\'') || rest.starts_with('"');
     auto name = quoted ? rest.substr(1, rest.find(rest[0], 1) - 1) : rest.substr(0, rest.find_first_of(" \t\r;|&<>()"));
     if (name.empty()) return;
-    if (is_piped_into_shell(rest))
+    if (program_of(command_) == "cat" && is_piped_into_shell(rest)) // `cat <<EOF | bash`
       ++documents_.executed;
     else
       documents_.begun.push_back({name, tabs});
-  }
-
-  /// `cat <<EOF | bash`: the lines are commands as those of `bash <<EOF`.
-  bool is_piped_into_shell(std::string_view rest) const {
-    auto pipe = rest.find('|');
-    if (pipe == rest.npos || program_of(command_) != "cat") return false;
-    // Only the next command, without a document of its own: `cat <<a | cat <<b | …` must not be read over and over.
-    rest = rest.substr(pipe + 1);
-    rest = rest.substr(0, rest.find_first_of("|;&<\n"));
-    auto behind = Scanner(rest).scan();
-    if (behind.empty()) return false;
-    behind.front().piped_into = true;
-    return program_of(behind.front()).ends_with("sh") && executes_input(behind.front());
   }
 
   /// The lines of the documents that the line before began. A name that no line has is an operator: `$((1<<n))`.
@@ -179,6 +168,18 @@ private:
   ShellCommand command_;
   std::vector<ShellCommand> commands_;
 };
+
+/// Whether the line goes on with a pipe to a shell that executes what it reads. Only the next command counts, without a
+/// document of its own: `cat <<a | cat <<b | …` must not be read over and over.
+bool is_piped_into_shell(std::string_view line) {
+  auto pipe = line.find('|');
+  if (pipe == line.npos) return false;
+  line = line.substr(pipe + 1);
+  auto commands = Scanner(line.substr(0, line.find_first_of("|;&<\n"))).scan();
+  if (commands.empty()) return false;
+  commands.front().piped_into = true;
+  return program_of(commands.front()).ends_with("sh") && executes_input(commands.front());
+}
 } // namespace
 
 std::vector<ShellCommand> shell_commands(std::string_view script) { return Scanner(script).scan(); }
