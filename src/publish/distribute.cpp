@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/toml.hpp"
+#include "index/store_place.hpp"
 #include "pages/channel_pages.hpp"
 #include "pages/merged.hpp"
 #include "pages/page_writer.hpp"
@@ -15,6 +16,7 @@
 #include "run/locator.hpp"
 #include "store/put_once.hpp"
 #include "sys/file.hpp"
+#include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -227,6 +229,11 @@ std::string place_of(const ObjectReader& store, const std::string& directory) {
 } // namespace
 
 Result<void> refuse_inside(const ObjectReader& source, const ObjectReader& target, const std::string& prefix) {
+  if (auto below = path_of_key(target, "x"))
+    if (auto free = index::refuse_place_of_store(path::dirname(*below)); !free)
+      return fail(ErrorKind::invalid_argument, "P041",
+                  fmt::format("{} cannot be a store: {}", target.describe(), free.error().message),
+                  "name the store around it as --to-store, and the rest as --prefix");
   auto store = place_of(source, {}), root = place_of(target, {}), place = place_of(target, prefix + "/");
   if (!place.starts_with(store) || root == store) return {}; // in the same store expand_prefix() looks
   if (place == store)

@@ -36,8 +36,9 @@ Result<DistributionRules> find_distribution_rules(const Resources& resources, co
 Result<std::string> expand_prefix(const std::string& prefix, const registry::Origin& origin);
 
 /// Fails with invalid_argument (P041) if `prefix` of the target is a directory that the source store uses itself: the
-/// target may be opened inside the source, or around it, so that its own keys do not show that. Looks at the paths of
-/// stores on this machine; no request.
+/// target may be opened inside the source, or around it, so that its own keys do not show that; or if the target is
+/// opened inside a distribution or channel of any store on this machine. Looks at the paths of stores on this machine;
+/// no request.
 Result<void> refuse_inside(const store::ObjectReader& source, const store::ObjectReader& target,
                            const std::string& prefix);
 

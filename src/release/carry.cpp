@@ -144,16 +144,16 @@ Result<std::vector<DistributionPlan>> plan_carried(ObjectReader& source, const s
   for (const auto& [directory, change] : changes) {
     TRY(auto now, registry::read_distribution(*to.store, directory));
     if (!now) continue;
-    if (!change.back.empty()) { // what comes back must be let in as what is new
-      TRY(auto feeder, registry::feeder_of(source, channel));
-      TRY_DO(registry::admit(source, {now->record, publish::address_of(*to.store, directory)}, {std::move(feeder)}));
-    }
     auto next = now->record.shown.sets;
     std::erase_if(next,
                   [&](const ShownSet& one) { return std::ranges::find(change.leave, one.set) != change.leave.end(); });
     for (const auto& one : change.back)
       if (std::ranges::none_of(next, [&](const ShownSet& known) { return known.set == one.set; })) next.push_back(one);
     TRY(auto plan, promote::plan_shown(*to.store, *now, std::move(next)), "in distribution " + directory);
+    if (plan.moves()) { // whoever may not add to it takes nothing out of it either, and brings nothing back
+      TRY(auto feeder, registry::feeder_of(source, channel));
+      TRY_DO(registry::admit(source, {now->record, publish::address_of(*to.store, directory)}, {std::move(feeder)}));
+    }
     plans.push_back(std::move(plan));
   }
   return plans;

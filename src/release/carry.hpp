@@ -14,7 +14,7 @@ struct SetsMoved {
   std::vector<registry::SealedSet> leave, back;
 };
 /// Sorted by directory; a directory that is not a distribution is left out. `channel` of `source` is the one that is
-/// rolled back: held O055 if a directory does not take from it what would come back (registry/feeders.hpp). Errors of
+/// rolled back: held O055 if a directory would change that takes nothing from it (registry/feeders.hpp). Errors of
 /// publish::plan_distribution() and promote::plan_shown().
 Result<std::vector<promote::DistributionPlan>> plan_carried(store::ObjectReader& source, const std::string& channel,
                                                             const Destination& to, const SetsMoved& sets);

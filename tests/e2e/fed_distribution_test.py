@@ -131,6 +131,15 @@ def test_a_rollback_does_not_bring_back_what_the_directory_does_not_take(store, 
     assert line.copy("1", "stable").code == 0
     said = refused("O055", 10, "rollback", "nightly", "--to", "2", *line.words, *line.along).err
     assert "channel stable" in said and line.listed() == {"7.2.0"}
+    refused("O055", 10, "rollback", "nightly", "--to", "0", *line.words, *line.along)
+    assert line.listed() == {"7.2.0"}, "nor is anything taken out that stable has put there"
+
+
+def test_a_directory_of_the_distribution_is_not_a_store(fed):
+    for root, prefix in ((f"{fed.dist}/{PLACE}", "rocm"), (f"{fed.dist}/{PLACE}/simple", "rocm")):
+        said = refused("P041", 2, "promote", "--from", "run:2", "--to", "nightly", "--policy", fed.policy, *fed.words, "--to-store", f"file:{root}", "--prefix", prefix).err
+        assert "--prefix" in said
+    assert fed.listed() == {"7.2.0"}
 
 
 def test_a_channel_of_that_name_in_another_store_is_another_one(fed, next_packages, report_only_policy, tmp_path):
