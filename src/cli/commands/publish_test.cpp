@@ -26,6 +26,7 @@ protected:
     ASSERT_TRUE(sys::write_file(place_ + "/policy.toml", k_policy));
     world_.environment["QUARRY_STORE"] = "file:" + place_ + "/store";
     world_.directory = place_;
+    world_.clock.advance_us(sys::RealClock().now_us() - world_.clock.now_us()); // `promote` compares it with the store
     for (const auto* name : {"data/coherence.toml", "data/profiles/store.toml", "data/profiles/release.toml"})
       world_.resources.files[name] = *sys::read_file(std::string(QUARRY_SOURCE_DIR) + "/" + name);
     // Rule profiles name codes, which must exist.
