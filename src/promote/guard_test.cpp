@@ -35,6 +35,15 @@ protected:
     options.sha256 = sha256(bytes);
     ASSERT_TRUE(store_->put(set_.set.files[0].key, content::Rope::literal(bytes), options));
   }
+  /// What channel dev shows: a file that no gate has judged.
+  registry::ViewDigest view_of_untested() {
+    auto set = registry::testing::sealed_sample(*store_, "2-linux/python/g", {{"b-1-py3-none-any.whl", "b", "1"}});
+    publish::Reason reason;
+    reason.action = registry::Action::publish;
+    reason.when = k_author.when;
+    EXPECT_TRUE(publish::add_sets(*store_, "dev", {set}, reason));
+    return registry::require_channel(*store_, "dev")->record.view;
+  }
   std::string page(const std::string& name) { return store_->get("channels/stable/" + name, 1u << 20)->value_or(""); }
 
   std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
@@ -77,14 +86,9 @@ TEST_F(Protection, IsNotLiftedByWhoWritesTheRecord) {
 
 TEST_F(Protection, WhatSomebodyWroteIntoTheRecordIsNotLetInByTheNextMove) {
   ASSERT_TRUE(protect());
-  publish::Reason reason;
-  reason.action = registry::Action::publish;
-  reason.when = k_author.when;
-  auto untested = registry::testing::sealed_sample(*store_, "2-linux/python/g", {{"b-1-py3-none-any.whl", "b", "1"}});
-  ASSERT_TRUE(publish::add_sets(*store_, "dev", {untested}, reason));
   auto now = *registry::require_channel(*store_, "stable");
   auto edited = now.record;
-  edited.view = registry::require_channel(*store_, "dev")->record.view;
+  edited.view = view_of_untested();
   ASSERT_TRUE(registry::swap_channel(*store_, now, edited));
   registry::Resolved source;
   source.sets = {registry::testing::sealed_sample(*store_, "3-linux/python/g", {{"c-1-py3-none-any.whl", "c", "1"}})};
@@ -106,14 +110,9 @@ TEST_F(Protection, WhatSomebodyWroteIntoTheRecordIsNotLetInByTheNextMove) {
 
 TEST_F(Protection, ARollbackGoesByTheMovesAndNotByTheRecord) {
   ASSERT_TRUE(protect());
-  publish::Reason reason;
-  reason.action = registry::Action::publish;
-  reason.when = k_author.when;
-  auto untested = registry::testing::sealed_sample(*store_, "2-linux/python/g", {{"b-1-py3-none-any.whl", "b", "1"}});
-  ASSERT_TRUE(publish::add_sets(*store_, "dev", {untested}, reason));
   auto now = *registry::require_channel(*store_, "stable");
   auto edited = now.record;
-  edited.previous = registry::require_channel(*store_, "dev")->record.view;
+  edited.previous = view_of_untested();
   ASSERT_TRUE(registry::swap_channel(*store_, now, edited));
   auto plan = promote::plan_rollback(*store_, "stable", std::nullopt);
   ASSERT_FALSE(plan);

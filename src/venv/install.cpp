@@ -171,7 +171,7 @@ template <class T> Result<T> after_installer(const Environment& environment, Res
   if (result) return result;
   auto error = std::move(result).error();
   error.details.push_back(
-      fmt::format("changed  {}: the installer has run, and there is no receipt", environment.directory));
+      fmt::format("changed  {}: the installer has run, and the receipt is missing", environment.directory));
   return fail(std::move(error));
 }
 
@@ -191,7 +191,7 @@ Result<InstallOutcome> install(const InstallOptions& options, const Variables& v
   TRY_DO(bring_files(context, work.at("files"), source, verified));
   TRY(auto request, adjusted(context, source));
   TRY(auto chosen, run_install(context, source, std::move(request), work, verified));
-  TRY(auto findings, after_installer(environment, check_extras(context, source)));
+  TRY(auto findings, check_extras(context, source)); // its error says what is installed
   TRY(auto proof,
       after_installer(environment, source.is_remote() ? freeze_remote(context, work, std::move(chosen), earlier)
                                                       : prove(environment, source, options.workers, verified,

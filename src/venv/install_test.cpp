@@ -108,7 +108,7 @@ TEST_F(Install, AFailureBehindTheInstallerSaysThatTheEnvironmentChanged) {
   auto refused = install("set:" + set, "rocm-sdk-core");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "V032") << render(refused.error());
-  EXPECT_THAT(render(refused.error()), HasSubstr("the installer has run, and there is no receipt"));
+  EXPECT_THAT(render(refused.error()), HasSubstr("the installer has run, and the receipt is missing"));
   EXPECT_FALSE(has_receipt());
 }
 
