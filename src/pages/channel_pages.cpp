@@ -55,8 +55,7 @@ void add_move(const ViewRecord& older, const ViewRecord& newer, Changes& changes
 /// An old record that is missing or damaged becomes nullopt: pages can be made without it. Other errors stay errors.
 template <class T> Result<std::optional<T>> if_known(Result<T> record) {
   if (record) return std::optional<T>(std::move(*record));
-  auto kind = record.error().kind;
-  if (kind == ErrorKind::not_found || kind == ErrorKind::corrupt) return std::optional<T>();
+  if (registry::is_lost(record.error())) return std::optional<T>();
   return fail(std::move(record).error());
 }
 

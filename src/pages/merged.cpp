@@ -155,11 +155,12 @@ Pages root_pages(const Halves& halves) {
           {"simple-json/index.html", index::root_json(names), index::k_json_type}};
 }
 
-/// Keys of pages whose projects neither source has any more; with `thorough`, of all that the store lists.
-Result<std::vector<std::string>> stale(const Merge& merge, const Halves& halves, const std::set<std::string>& touched) {
+/// Keys of pages whose projects neither source has any more: of the touched ones, or of `all` that the store lists.
+Result<std::vector<std::string>> stale(const Merge& merge, const Halves& halves, const std::set<std::string>& touched,
+                                       bool all) {
   constexpr std::string_view k_page = "/index.html";
   const auto directory = merge.directory();
-  if (merge.options.thorough)
+  if (all)
     return stale_pages(merge.store, directory, [&](const std::string& key) {
       auto page = std::string_view(key).substr(directory.size() + 1);
       page.remove_prefix(page.find('/') + 1); // "simple/"
@@ -221,11 +222,12 @@ private:
     bool copies_are_missing = next.slash_keys && !shown.slash_keys; // an older program wrote the pages
     if (merge_.options.thorough || copies_are_missing) halves.add_names(touched_);
     Work work;
-    if (touched_.empty()) return work;
+    bool all = merge_.options.thorough || !shown.readable; // nothing says which pages are there
+    if (touched_.empty() && !all) return work;
     const auto& place = merge_.source.place;
     if (!moved.empty()) work.state_before = state_page(place, write_ahead_state(shown, next, halves, moved));
     work.batches = batches(read);
-    TRY(work.stale, stale(merge_, halves, touched_));
+    TRY(work.stale, stale(merge_, halves, touched_, all));
     work.state = [&place, next] { return state_page(place, next); };
     return work;
   }

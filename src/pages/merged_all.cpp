@@ -44,7 +44,7 @@ Result<std::set<std::string>> published_directories(ObjectReader& store, unsigne
       directories.insert(set->directory);
       return {};
     }
-    if (set.error().kind == ErrorKind::not_found) return {}; // garbage collection has removed it since the listing
+    if (registry::is_gone(set.error())) return {}; // garbage collection has removed it since the listing
     if (!registry::is_junk(set.error())) return fail(std::move(set).error());
     errors[i] = std::move(set).error();
     return {};

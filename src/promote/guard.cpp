@@ -77,10 +77,10 @@ Result<void> refuse_unproven(const std::string& channel, const registry::Bound& 
                 fmt::format("{}; protecting it would let in {} that no move shows", bound.differs,
                             units::things(count, "file")))
           .with_details(text::first_lines(std::move(files), k_files_told))
-          .with_hint(fmt::format("nothing was changed; restore {} and the move from a copy of the store; or, if "
-                                 "all of these files belong there, `quarry channel protect {} --policy FILE "
-                                 "--reason TEXT --trust-shown`",
-                                 registry::channel_key(channel), channel)));
+          .with_hint(fmt::format("nothing was changed; restore {} from a copy of the store; or, if all of these "
+                                 "files belong there, `quarry channel protect {} --policy FILE --reason TEXT "
+                                 "--trust-shown`",
+                                 registry::ledger_key(bound.lost), channel)));
 }
 
 /// What a channel shows when it becomes protected counts as let in from then on, so it must be what was sealed. Whoever
@@ -93,10 +93,7 @@ Result<void> check_shown(ObjectStore& store, const std::optional<registry::Chann
   const auto& name = now->record.name;
   TRY(auto view, registry::load_view(store, now->record.view), "while reading channel " + name);
   TRY(auto sets, registry::load_all_sealed(store, view.sets), "while reading channel " + name);
-  if (!bound.differs.empty() && !binding.trust_shown) {
-    auto last = registry::load_ledger(store, now->record.ledger);
-    if (!last && registry::is_lost(last.error())) TRY_DO(refuse_unproven(name, bound, sets));
-  }
+  if (!bound.lost.empty() && !binding.trust_shown) TRY_DO(refuse_unproven(name, bound, sets));
   publish::VerifyOptions options{k_looks};
   options.hashed = &hashed;
   TRY(auto found, publish::verify_sets(store, sets, options));
@@ -130,6 +127,7 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
   TRY(auto digest, registry::put_policy(store, {gate::canonical_json(policy)}));
   auto reason = reason_of(store, registry::Action::protect, author);
   reason.policy = digest;
+  reason.answers_for_lost = binding.trust_shown;
   publish::Hashed hashed; // for another round, if somebody is faster
   reason.before_writing =
       [&, ask = std::move(reason.before_writing)](const std::optional<registry::Channel>& from,

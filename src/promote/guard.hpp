@@ -21,7 +21,8 @@ struct Author {
 
 struct Binding {
   registry::PolicyDigest instead_of = {}; ///< this policy and no other: P010 if somebody has bound another one since
-  /// Take what the record shows as let in although the last move of the channel is lost, so that no move says so.
+  /// Take what the record shows as let in although the last move of the channel is lost, so that no move says so. The
+  /// ledger begins anew with this move (registry::begins_anew()): nothing before it can be gone back to.
   bool trust_shown = false;
 };
 

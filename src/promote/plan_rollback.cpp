@@ -21,9 +21,10 @@ Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::Ch
   // What the record says of it may have been edited: it could name a view that no gate has judged.
   TRY(auto last, registry::last_change_of_view(store, std::move(last_move)));
   if (last.from_view.empty())
-    return fail(ErrorKind::not_found, "O001",
-                fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
-                "`--to 0` takes everything out of it: before its first move it showed nothing");
+    return fail(
+        ErrorKind::not_found, "O001",
+        fmt::format("no move says what channel {} showed before this view: there is nothing to go back to", now.name),
+        "`--to 0` takes everything out of it");
   if (last.action == registry::Action::rollback)
     return fail(ErrorKind::precondition_failed, "O007",
                 fmt::format("the last move of channel {} was itself a rollback, at {} to {}@{}", now.name, last.when,

@@ -123,6 +123,46 @@ Finding unsigned_finding(const registry::Stored<LedgerRecord>& move, std::string
   return {"O044", Severity::error, registry::ledger_key(move.digest), std::move(message), std::move(fix)};
 }
 
+/// The ledger begins with a `protect` that answers for a lost move.
+Finding begun_anew(const registry::Stored<LedgerRecord>& move) {
+  const auto& entry = move.record;
+  return {"O056", Severity::warning, registry::ledger_key(move.digest),
+          fmt::format("the moves before {}@{} are lost; at {} {} took what it showed as let in: {}", entry.channel,
+                      entry.generation, entry.when, entry.who.empty() ? "somebody" : entry.who, entry.why),
+          "nothing proves who let these files in; a copy of the store from before shows whether they are the same"};
+}
+
+/// The last move, by what it was made under. `kept` is for hints: what the caller has not done.
+Result<SignedMove> look_at_last(ObjectReader& store, const registry::ChannelRecord& channel, std::string_view kept) {
+  TRY(auto entry, registry::load_ledger(store, channel.ledger),
+      "while reading the last move of channel " + channel.name);
+  SignedMove found{entry.generation, std::string(entry.action.text()), {}};
+  bool same = registry::is_as_left(channel, entry);
+  bool same_guard = !entry.guard || *entry.guard == registry::summary_of(channel.guard);
+  TRY(auto bound, registry::bound_before(store, entry));
+  auto after = registry::binds(entry) ? registry::bound_by(entry) : bound;
+  if (!same || !same_guard || after != channel.guard.policy)
+    return fail(ErrorKind::corrupt, "O044",
+                fmt::format("channel {}@{} is not what its last move made: {} of {}@{}", channel.name,
+                            channel.generation, entry.action.text(), entry.channel, entry.generation),
+                fmt::format("{}; `quarry channel verify {}` looks at every move; {}", kept, channel.name,
+                            registry::bind_again(channel.name)));
+  Policies policies(store);
+  TRY(const auto* policy, policies.of_move(bound, entry), "while reading the last move of channel " + channel.name);
+  if (!policy) return found;
+  TRY(auto by, signer_of_move(store, *policy, channel.ledger, entry));
+  if (!by.defect.empty())
+    return fail(ErrorKind::corrupt, "O044", unsigned_text(entry, by.defect),
+                fmt::format("{}; {}", kept, answer_for(entry)));
+  found.by = std::move(by.name);
+  return found;
+}
+
+/// These answer for a move that lacks its signature, or take it back.
+bool follows_any_move(const Action& action) {
+  return action == Action::protect || action == Action::acknowledge || action == Action::rollback;
+}
+
 } // namespace
 
 signature::Subject subject_of(const registry::LedgerDigest& entry) {
@@ -142,7 +182,11 @@ Result<void> check_signer(ObjectReader& store, const std::optional<registry::Cha
   if (!policy) return {};
   auto defect =
       gate::defect_of_key(*policy, right_for(move.action), key ? std::optional(key->public_key()) : std::nullopt);
-  if (defect.empty()) return {};
+  if (defect.empty()) {
+    // A move that nobody signed must not become the ground of one that is signed.
+    if (from && !follows_any_move(move.action)) TRY_DO(look_at_last(store, from->record, "nothing was changed"));
+    return {};
+  }
   return fail(
       ErrorKind::held, "O041",
       fmt::format("channel {} takes only signed moves, and this {} {}", move.channel, move.action.text(), defect),
@@ -291,6 +335,8 @@ Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelR
     verified.moves.insert(verified.moves.begin(), std::move(found));
   }
   walk.finish(verified);
+  if (!chain.empty() && registry::begins_anew(chain.back().record))
+    verified.acknowledged.push_back(begun_anew(chain.back()));
   TRY(auto now, registry::bound_by_moves(store, channel));
   if (!now.differs.empty())
     verified.findings.push_back(unsigned_finding(chain.front(), now.differs, registry::bind_again(channel.name)));
@@ -298,28 +344,7 @@ Result<VerifiedMoves> verify_moves(ObjectReader& store, const registry::ChannelR
 }
 
 Result<SignedMove> verify_last_move(ObjectReader& store, const registry::ChannelRecord& channel) {
-  TRY(auto entry, registry::load_ledger(store, channel.ledger),
-      "while reading the last move of channel " + channel.name);
-  SignedMove found{entry.generation, std::string(entry.action.text()), {}};
-  bool same = registry::is_as_left(channel, entry);
-  bool same_guard = !entry.guard || *entry.guard == registry::summary_of(channel.guard);
-  TRY(auto bound, registry::bound_before(store, entry));
-  auto after = registry::binds(entry) ? registry::bound_by(entry) : bound;
-  if (!same || !same_guard || after != channel.guard.policy)
-    return fail(ErrorKind::corrupt, "O044",
-                fmt::format("channel {}@{} is not what its last move made: {} of {}@{}", channel.name,
-                            channel.generation, entry.action.text(), entry.channel, entry.generation),
-                fmt::format("nothing was installed; `quarry channel verify {}` looks at every move; {}", channel.name,
-                            registry::bind_again(channel.name)));
-  Policies policies(store);
-  TRY(const auto* policy, policies.of_move(bound, entry), "while reading the last move of channel " + channel.name);
-  if (!policy) return found;
-  TRY(auto by, signer_of_move(store, *policy, channel.ledger, entry));
-  if (!by.defect.empty())
-    return fail(ErrorKind::corrupt, "O044", unsigned_text(entry, by.defect),
-                "nothing was installed; " + answer_for(entry));
-  found.by = std::move(by.name);
-  return found;
+  return look_at_last(store, channel, "nothing was installed");
 }
 
 } // namespace quarry::promote

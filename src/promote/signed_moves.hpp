@@ -26,7 +26,9 @@ struct Move {
 /// Whether this key may sign the move, by the policy that the moves of the channel bound; what its record says does not
 /// count. Where none demands signatures yet, the one that the move binds counts. held O041 if a signature is demanded
 /// and the key may not give it; corrupt O044 if the record is not what the last move left: only `protect` may follow
-/// then. Two reads; for entries of older programs one for each move since a policy was bound.
+/// then. O044, too, if the last move lacks the signature that it needed: only `protect`, `acknowledge` and `rollback`
+/// may follow. Two reads, and where signatures are demanded those of verify_last_move(); for entries of older programs
+/// one more for each move since a policy was bound.
 Result<void> check_signer(store::ObjectReader& store, const std::optional<registry::Channel>& from, const Move& move,
                           const std::optional<Ed25519PrivateKey>& key);
 /// Makes move_channel() check the key before it writes anything, and sign the entry before the swap.
@@ -52,7 +54,8 @@ struct SignedMove {
 };
 struct VerifiedMoves {
   std::vector<SignedMove> moves; ///< newest first
-  Findings acknowledged;         ///< notes: what somebody has answered for since (acknowledge.hpp)
+  Findings acknowledged;         ///< what somebody has answered for since: notes (acknowledge.hpp), and warning O056 if
+                                 ///< the ledger begins anew after a lost move
   registry::PolicyDigest lawful; ///< the last policy that was bound by somebody who might
   Findings findings;             ///< O044: a move without the signature that its policy demanded, or that rests on a
                                  ///< verdict about another state; a policy that no move bound

@@ -376,6 +376,25 @@ TEST_F(SignedMoves, NoForgedMoveIsAccepted) {
   }
 }
 
+// Otherwise the signature of the next promotion would make good what nobody signed.
+TEST_F(SignedMoves, AMoveWithoutItsSignatureIsNotBuiltOn) {
+  auto policy = signed_policy(keys_);
+  protect(policy, keys_.lead);
+  ASSERT_TRUE(promote_set(0, policy, keys_.lead));
+  auto good = registry::read_channel(*store_, "stable").value();
+  move_by_hand(*registry::make_view({sets_[1]}), registry::Action(registry::Action::promote), {});
+  auto refused = promote_set(0, policy, keys_.lead);
+  ASSERT_EQ(code(refused), "O044");
+  EXPECT_NE(refused.error().hint.find("channel acknowledge stable 3"), std::string::npos) << refused.error().hint;
+  EXPECT_EQ(code(prune(*store_, "stable", LastViews{2}, author(keys_.lead), false)), "O044");
+  EXPECT_EQ(channel().generation, 3u);
+  auto rolled = roll_back(keys_.oncall);
+  ASSERT_TRUE(rolled) << render(rolled.error());
+  EXPECT_EQ(channel().view, good->record.view);
+  EXPECT_TRUE(unblock(*store_, "stable", {sets_[1].set.files.front().filename}, author(keys_.lead)));
+  EXPECT_TRUE(promote_set(1, policy, keys_.lead));
+}
+
 // The entry and its signature are those of another channel, of an older move, or the policy is left out.
 TEST_F(SignedMoves, WhatWasSignedElsewhereOrBeforeIsRefused) {
   auto policy = signed_policy(keys_);

@@ -30,8 +30,8 @@ bool is_record(const std::string& key, std::string_view prefix) { return digest_
 /// tell, so it is kept. So is that of a set whose seal retention removed: records outlive the files.
 Result<bool> may_be_sealed(ObjectReader& store, const registry::SetDigest& digest) {
   auto set = registry::load_set(store, digest);
-  if (!set && set.error().kind == ErrorKind::not_found) return false; // removed meanwhile
-  if (!set && set.error().kind == ErrorKind::corrupt) return true;
+  if (!set && registry::is_gone(set.error())) return false; // removed meanwhile
+  if (!set && registry::is_lost(set.error())) return true;
   if (!set) return fail(std::move(set).error());
   if (set->directory.empty()) return false; // a seal needs a place
   TRY(auto seal, store.head(registry::seal_key(set->directory, digest)));

@@ -555,6 +555,23 @@ TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoAfterAKill) {
   }
 }
 
+// pip asks for the page of a project without looking at the root.
+TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoIfTheStateIsLost) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
+  auto page = k_channel + "/merged/simple/gone/index.html";
+  for (const auto* damaged : {"", "{"}) {
+    ASSERT_TRUE(store_->put(page, content::Rope::literal("old"), {}));
+    ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
+    ASSERT_TRUE(*store_->head(page)) << "nothing names it, and not everything is listed each time";
+    auto state = k_channel + "/merged/pages.json";
+    ASSERT_TRUE(store_->remove(state));
+    if (*damaged) ASSERT_TRUE(store_->put(state, content::Rope::literal(damaged), {}));
+    ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
+    EXPECT_FALSE(*store_->head(page)) << damaged;
+  }
+}
+
 class MergeInterrupted : public ::testing::TestWithParam<FaultyStore::Fault> {};
 INSTANTIATE_TEST_SUITE_P(Faults, MergeInterrupted,
                          ::testing::Values(FaultyStore::Fault::refuse, FaultyStore::Fault::lose_reply,

@@ -29,6 +29,19 @@ Result<void> refuse_wrong_clock(store::ObjectReader& store, const registry::Ledg
                           sys::rfc3339(ours), store.describe(), sys::rfc3339(written->modified_us)),
               "nothing was moved; set this machine's clock (`timedatectl`), then run the same command again");
 }
+
+/// A ledger that names a lost move could not be read any more: not by the channel's log, and not by `gc`, which keeps
+/// everything then.
+Result<void> begin_anew_if_lost(store::ObjectReader& store, ChannelRecord& next, registry::LedgerRecord& entry) {
+  auto last = registry::load_ledger(store, entry.previous);
+  if (last) return {};
+  if (!registry::is_lost(last.error())) return fail(std::move(last).error());
+  entry.acknowledges = entry.previous;
+  entry.previous = {};
+  entry.from_view = {};
+  next.previous = {};
+  return {};
+}
 } // namespace
 
 Result<Channel> move_channel(store::ObjectStore& store, const std::string& channel,
@@ -61,6 +74,7 @@ Result<Channel> move_channel(store::ObjectStore& store, const std::string& chann
   entry.generation = next.generation;
   entry.acknowledges = reason.acknowledges;
   entry.guard = registry::summary_of(next.guard);
+  if (expected && reason.answers_for_lost) TRY_DO(begin_anew_if_lost(store, next, entry));
   if (reason.before_writing) TRY_DO(reason.before_writing(expected, entry));
   TRY_DO(registry::put_view(store, view));
   TRY(next.ledger, registry::put_ledger(store, entry));

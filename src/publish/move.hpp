@@ -27,6 +27,7 @@ struct Reason {
   std::function<Result<void>(const std::optional<registry::Channel>&, const registry::LedgerRecord&)> before_writing =
       {};
   registry::LedgerDigest acknowledges = {}; ///< for the entry
+  bool answers_for_lost = false; ///< of `protect`: if the channel's last move is lost, the entry begins_anew()
   /// The clock that judged the move; it is compared with the time that the store gives the entry. Without it: not.
   std::function<std::int64_t()> clock_us = {};
 };

@@ -61,7 +61,7 @@ Result<void> Reachable::follow(const registry::ChannelRecord& channel, Findings&
       views[i] = std::move(*view);
       return {};
     }
-    bool gone = view.error().kind == ErrorKind::not_found || view.error().kind == ErrorKind::corrupt;
+    bool gone = registry::is_lost(view.error());
     if (!gone || steps[i].view == channel.view) return fail(std::move(view).error());
     lost[i] = view.error().message;
     return {};

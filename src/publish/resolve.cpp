@@ -31,10 +31,12 @@ Unexpected not_inside(const ObjectReader& store, const std::string& place) {
   if (!run::bare_word_meanings(place, k_in_a_store).empty())
     return fail(
         ErrorKind::invalid_argument, "P012", fmt::format("`{}` is not a locator", place),
-        fmt::format("the forms are run:ID, set:DIGEST, channel:NAME, or a directory in the store, such as `{}/`",
-                    place));
+        fmt::format(
+            "the forms are run:ID, set:DIGEST, release:DIGEST, channel:NAME, or a directory in the store, such as "
+            "`{}/`",
+            place));
   return fail(ErrorKind::invalid_argument, "P012", fmt::format("{} is not inside {}", place, store.describe()),
-              "publish it first: `quarry publish`");
+              "publish it first: `quarry publish`; or, if it is in another store, name that: --store");
 }
 
 bool exists(ObjectReader& store, const std::string& meaning) {

@@ -5,6 +5,7 @@
 #include "pages/projection.hpp"
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
+#include "registry/bound.hpp"
 #include "registry/distributions.hpp"
 #include "registry/evidence_marks.hpp"
 #include "run/layout.hpp"
@@ -111,6 +112,10 @@ Result<void> repair_runs(Repaired& done, ObjectStore& store, const std::set<std:
 
 Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
   Repaired done;
+  TRY(auto channel, registry::require_channel(store, name));
+  TRY(auto bound, registry::bound_by_moves(store, channel.record));
+  // Pages of an edited record would show what no move brought. Of a lost move nobody knows what it left.
+  if (bound.lost.empty()) TRY_DO(registry::check_bound(bound, name));
   TRY(auto projected, pages::project_channel(store, name, pages::Extent::whole));
   add(done, registry::channel_directory(name), projected);
   TRY(auto merged, pages::merge_channel(store, name, {.thorough = true}));

@@ -21,7 +21,8 @@ struct Repaired {
 
 /// Compares and repairs all pages of a channel, or of the directories of these sets, and of their merged indexes. Other
 /// writers may be active at the same time (pages/page_writer.hpp). Fails as pages::project_channel(),
-/// project_directory() and merge_…() do: what was repaired until then stays. Costs a read of every page.
+/// project_directory() and merge_…() do: what was repaired until then stays. A channel whose record is not what its
+/// last move left is not repaired: corrupt O044. Costs a read of every page.
 Result<Repaired> repair_channel(store::ObjectStore& store, const std::string& name);
 Result<Repaired> repair_directories(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets);
 /// Repairs a distribution, even if all its sets have been withdrawn. Returns nullopt if `directory` is not a

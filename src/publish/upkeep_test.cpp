@@ -87,6 +87,24 @@ TEST_F(Upkeep, RepairWritesOnlyWhatIsWrong) {
   EXPECT_EQ(testing::differences(good, testing::snapshot(*store_)), "");
 }
 
+// Whoever writes the record could name any view, and the owner's repair would show it to installers.
+TEST_F(Upkeep, AnEditedRecordGetsNoPages) {
+  publish(packages_);
+  Packages later;
+  later.add("rocm-7.1.tar.gz");
+  publish(later, "43", "dev");
+  auto now = *registry::require_channel(*store_, "staging");
+  auto edited = now.record;
+  edited.view = registry::require_channel(*store_, "dev")->record.view;
+  ASSERT_TRUE(registry::swap_channel(*store_, now, edited));
+  auto refused = repair_channel(*store_, "staging");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "O044") << render(refused.error());
+  EXPECT_THAT(*store_->get("channels/staging/index.html", 1u << 20), ::testing::Optional(HasSubstr("rocm-7.0")));
+  ASSERT_TRUE(store_->remove(registry::ledger_key(now.record.ledger)));
+  EXPECT_TRUE(repair_channel(*store_, "staging")) << "of a lost move nobody knows what it left";
+}
+
 TEST_F(Upkeep, RebuildMakesShardsAndSidecarsAgain) {
   publish(packages_);
   auto good = testing::snapshot(*store_);

@@ -66,7 +66,8 @@ Result<Bound> bound_by_moves(ObjectReader& store, const registry::ChannelRecord&
   if (!last && is_lost(last.error()))
     return Bound{channel.guard.policy,
                  fmt::format("the last move of channel {} is lost, so nobody knows what it left ({})", channel.name,
-                             last.error().message)};
+                             last.error().message),
+                 channel.ledger};
   if (!last) return fail(std::move(last).error());
   Bound bound;
   TRY(bound.policy, bound_after(store, *last));
@@ -94,6 +95,12 @@ std::string bind_again(const std::string& channel) {
 
 Result<void> check_bound(const Bound& bound, const std::string& channel) {
   if (bound.differs.empty()) return {};
+  if (!bound.lost.empty())
+    return fail(ErrorKind::corrupt, "O044", bound.differs,
+                fmt::format("nothing was changed; restore {0} from a copy of the store; or, if all that channel {1} "
+                            "shows belongs there, `quarry channel protect {1} --policy FILE --reason TEXT "
+                            "--trust-shown`",
+                            ledger_key(bound.lost), channel));
   return fail(ErrorKind::corrupt, "O044", bound.differs,
               fmt::format("nothing was changed; `quarry channel verify {0}` looks at every move, `quarry channel show "
                           "{0}` at what is blocked; {1}",

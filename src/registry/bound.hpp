@@ -22,6 +22,7 @@ struct Bound {
   /// kept differ from what its last move left, or that this move is lost (is_lost()). Empty: neither. A move that an
   /// older program wrote says nothing of what was blocked and kept.
   std::string differs;
+  LedgerDigest lost = {}; ///< the last move, if it is lost
 };
 /// If the last move is lost, the record says which policy it is: a channel must not get stuck, and `protect` is the way
 /// back. Reads the last move, unless the caller gives it as `last`, and then what bound_after() reads, with its errors.

@@ -95,7 +95,8 @@ Result<Channel> require_channel(ObjectReader& store, const std::string& name) {
 Result<void> update_channel(ObjectReader& store, const std::string& name, Channel& known) {
   TRY(bool exists, read_into(store, name, known));
   if (exists) return {};
-  if (auto lost = refuse_lost(store, name); !lost && lost.error().kind == ErrorKind::corrupt) return lost;
+  // Who may not look at the pages of a channel is told that it does not exist, as the record's answer says.
+  if (auto lost = refuse_lost(store, name); !lost && lost.error().kind != ErrorKind::permission_denied) return lost;
   auto names = list_channels(store); // only for the hint: a web server, for one, cannot be listed
   auto others = !names           ? "`quarry channel list` with the store itself shows what it holds"
                 : names->empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one"
@@ -206,6 +207,10 @@ Result<Resolved> resolve_channel(ObjectReader& store, const std::string& name) {
   return resolved;
 }
 
+bool begins_anew(const LedgerRecord& move) {
+  return move.action == Action::protect && move.previous.empty() && !move.acknowledges.empty();
+}
+
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel,
                                                        std::size_t newest) {
   std::vector<Stored<LedgerRecord>> chain;
@@ -228,7 +233,8 @@ Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, cons
     chain.push_back({digest, std::move(entry)});
     digest = previous;
   }
-  if (generation != 0 || !view.empty()) return broken(channel.name, "its first move is missing");
+  bool anew = !chain.empty() && begins_anew(chain.back().record);
+  if (!view.empty() || (generation != 0 && !anew)) return broken(channel.name, "its first move is missing");
   return chain;
 }
 

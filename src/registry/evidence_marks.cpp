@@ -163,7 +163,7 @@ Result<std::uint64_t> mark_all_evidence(ObjectStore& store) {
   TRY_DO(parallel_for(known.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
     auto record = load_evidence(store, known[i]);
     if (!record) {
-      if (is_junk(record.error()) || record.error().kind == ErrorKind::not_found) return {};
+      if (is_junk(record.error()) || is_gone(record.error())) return {};
       return fail(std::move(record).error());
     }
     auto missing = marks_of(known[i], *record);

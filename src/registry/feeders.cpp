@@ -15,7 +15,7 @@ Result<bool> leads_back(ObjectReader& source, LedgerDigest last, const LedgerDig
     auto move = load_ledger(source, last);
     if (!move && is_lost(move.error())) return false;
     if (!move) return fail(std::move(move).error());
-    last = move->previous;
+    last = begins_anew(*move) ? move->acknowledges : move->previous;
   }
   return !last.empty();
 }
@@ -34,11 +34,13 @@ Unexpected not_admitted(const Fed& fed, const Feeder& feeder, const std::vector<
              : feeder.policy.empty()
                  ? fmt::format("channel {} is not protected as it is", feeder.channel)
                  : fmt::format("channel {} is bound to another policy, {}", feeder.channel, feeder.policy.short_hex());
-  auto next = feeder.channel.empty()
-                  ? fmt::format("promote them to channel {}", known.front().channel)
-                  : fmt::format("bind the policy that judges what is there: `quarry channel protect {} --policy FILE "
-                                "--reason TEXT`, or promote to channel {}",
-                                feeder.channel, known.front().channel);
+  auto promote_there = fmt::format("promote them to channel {}", known.front().channel);
+  auto bind = fmt::format("bind the policy that judges what is there: `quarry channel protect {} --policy FILE "
+                          "--reason TEXT`",
+                          feeder.channel);
+  auto next = feeder.channel.empty()                    ? promote_there
+              : feeder.channel == known.front().channel ? bind
+                                                        : bind + ", or " + promote_there;
   return fail(Error::of(ErrorKind::held, "O055",
                         fmt::format("{} gets packages of the protected channel {}, and {}", fed.address,
                                     known.front().channel, who))
@@ -47,13 +49,13 @@ Unexpected not_admitted(const Fed& fed, const Feeder& feeder, const std::vector<
 }
 
 /// Without a policy: only the one channel that fed it, whose protection was lifted by a move.
-Result<void> admit_unprotected(ObjectReader& source, const Fed& fed, const Feeder& feeder, std::vector<Feeder>& next) {
-  if (next.empty()) return {};
-  bool alone = fed.distribution.fed_by.size() == 1 && next.size() == 1;
-  if (!alone || feeder.channel.empty()) return not_admitted(fed, feeder, next);
-  TRY(bool same, is_the_same(source, feeder, next.front()));
-  if (!same) return not_admitted(fed, feeder, next);
-  next.clear();
+Result<void> admit_unprotected(ObjectReader& source, const Fed& fed, const Feeder& feeder,
+                               const std::vector<Feeder>& known) {
+  if (known.empty()) return {};
+  bool alone = fed.distribution.fed_by.size() == 1 && known.size() == 1;
+  if (!alone || feeder.channel.empty()) return not_admitted(fed, feeder, known);
+  TRY(bool same, is_the_same(source, feeder, known.front()));
+  if (!same) return not_admitted(fed, feeder, known);
   return {};
 }
 
@@ -95,10 +97,14 @@ Result<std::vector<Feeder>> admit(ObjectReader& source, const Fed& fed, const st
   auto next = fed.distribution.fed_by;
   for (const auto& feeder : feeders)
     if (!feeder.policy.empty()) TRY_DO(admit_protected(source, fed, feeder, next));
-  bool guarded = !next.empty();
+  if (!next.empty() && feeders.empty()) return not_admitted(fed, Feeder{}, next);
+  bool lifted = false;
   for (const auto& feeder : feeders)
-    if (feeder.policy.empty()) TRY_DO(admit_unprotected(source, fed, feeder, next));
-  if (guarded && feeders.empty()) return not_admitted(fed, Feeder{}, next);
+    if (feeder.policy.empty()) {
+      TRY_DO(admit_unprotected(source, fed, feeder, next));
+      lifted = true; // else it would have been refused
+    }
+  if (lifted) next.clear();
   return next;
 }
 

@@ -82,6 +82,15 @@ TEST(Feeders, LiftingOneOfTwoDoesNotOpenWhatTheOtherFeeds) {
   EXPECT_EQ(guarded.code({{"stable", {}, guarded.second}}), "O055");
 }
 
+// The order is that of the channels' names, which must not decide.
+TEST(Feeders, AnotherUnprotectedChannelDoesNotArriveWithTheOneThatWasLifted) {
+  Guarded guarded;
+  guarded.distribution.fed_by = {{"stable", k_law, guarded.first}};
+  Feeder lifted{"stable", {}, guarded.second};
+  EXPECT_EQ(guarded.code({lifted, {"zeta", {}, {}}}), "O055");
+  EXPECT_EQ(guarded.code({{"alpha", {}, {}}, lifted}), "O055");
+}
+
 TEST(Feeders, ThePointerKeepsThemAndOlderProgramsRefuseIt) {
   DistributionRecord record;
   record.directory = "v2/all";

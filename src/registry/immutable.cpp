@@ -158,6 +158,8 @@ bool is_lost(const Error& error) {
   return error.kind == ErrorKind::not_found || error.kind == ErrorKind::corrupt || error.is(codes::too_large);
 }
 
+bool is_gone(const Error& error) { return error.kind == ErrorKind::not_found && !is_transport_error(error); }
+
 bool is_junk(const Error& error) { return std::ranges::find(k_junk, error.code) != std::end(k_junk); }
 
 std::string set_key(const SetDigest& digest) { return key_of(k_sets, digest); }

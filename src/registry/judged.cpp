@@ -69,8 +69,7 @@ Result<std::vector<Disappeared>> without_other_sets(ObjectReader& store, const s
     auto digest = EvidenceDigest::parse(name);
     if (!digest) return {};
     auto record = load_evidence(store, *digest);
-    if (!record && !is_junk(record.error()) && record.error().kind != ErrorKind::not_found)
-      return fail(std::move(record).error());
+    if (!record && !is_junk(record.error()) && !is_gone(record.error())) return fail(std::move(record).error());
     there[i] = record && !asked(record->set) && std::none_of(record->sets.begin(), record->sets.end(), asked);
     return {};
   }));
@@ -96,7 +95,7 @@ Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std
   std::vector<std::vector<std::string>> read(list.size());
   TRY_DO(parallel_for(list.size(), k_requests, [&](std::size_t i) -> Result<void> {
     auto verdict = load_verdict(store, list[i].first);
-    bool lost = !verdict && (verdict.error().kind == ErrorKind::not_found || is_junk(verdict.error()));
+    bool lost = !verdict && (is_gone(verdict.error()) || is_junk(verdict.error()));
     if (!verdict && !lost) return fail(std::move(verdict).error());
     if (verdict) read[i] = read_by(*verdict);
     return {};

@@ -128,7 +128,7 @@ struct LedgerRecord {    ///< ledger/{digest}.json: one move; it counts only if 
   std::uint64_t generation = 0;   ///< of the channel after the move
   std::string request = {};       ///< sha256 of what was asked for; empty if the move has no plan, and in older entries
   PolicyDigest policy = {};       ///< that judged this move, or with which it protected the channel; or empty
-  LedgerDigest acknowledges = {}; ///< of `acknowledge`: the earlier move that somebody answers for
+  LedgerDigest acknowledges = {}; ///< the earlier move that somebody answers for; see begins_anew()
   std::optional<GuardAfter> guard = {}; ///< of the channel after the move; nullopt: an older program wrote the entry
   std::string unknown = {};
 };

@@ -72,6 +72,9 @@ bool is_transport_error(const Error& error);
 /// Whether load_… failed because the record is gone, altered, invalid or too long (R010, R011, R012, R007, B002, B003).
 /// False if it cannot be read now (a transport error), and for a record of a later version (B004). Pure.
 bool is_lost(const Error& error);
+/// Whether load_… failed because the record is not there (R010), for instance because garbage collection has removed it
+/// since a listing. False for a missing bucket, which is a transport error. Pure.
+bool is_gone(const Error& error);
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectReader& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
@@ -266,9 +269,15 @@ Result<std::vector<std::string>> list_channels(ObjectReader& store);
 /// are what is left of a channel. Other writers may make the channel meanwhile. Costs one request, two if it has pages.
 Result<void> refuse_lost(ObjectReader& store, const std::string& name);
 
+/// Whether this entry is a `protect` that begins the ledger of a channel anew: the move before it, `acknowledges`, was
+/// lost, and somebody answered for what the channel showed (`channel protect --trust-shown`). Such an entry has neither
+/// `previous` nor `from_view`. Pure.
+bool begins_anew(const LedgerRecord& move);
+
 constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);
 /// Returns the moves of a channel, newest first: all, or so many. Checks that each entry fits the one after it: hash,
-/// channel, generation and view, and that a whole chain ends in generation 1, within a million moves; corrupt (R017).
+/// channel, generation and view, and that a whole chain ends in generation 1 or in a move that begins_anew(), within a
+/// million moves; corrupt (R017).
 /// Also fails with R010, R011 and R012 of an entry. Costs one read per move; all entries are in memory.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel,
                                                        std::size_t newest = k_whole_chain);

@@ -37,7 +37,7 @@ Result<std::optional<Entry>> read_entry(ObjectReader& store, const SetDigest& di
   Entry entry;
   entry.digest = digest;
   auto set = registry::load_set(store, digest);
-  if (!set && set.error().kind == ErrorKind::not_found) return std::optional<Entry>(); // removed meanwhile
+  if (!set && registry::is_gone(set.error())) return std::optional<Entry>(); // removed meanwhile
   if (!set) return fail(std::move(set).error());
   entry.set = std::move(*set);
   TRY(entry.retired, registry::read_retired(store, entry.set.directory, digest));

@@ -1,6 +1,7 @@
 #include "sys/memory.hpp"
 
 #include <cstdlib>
+#include <malloc.h>
 #include <new>
 #include <sys/mman.h>
 
@@ -21,6 +22,13 @@ Bytes allocate_bytes(std::size_t size) {
   if (!raw) throw std::bad_alloc();
   if (huge) ::madvise(raw, rounded, MADV_HUGEPAGE); // a wish: without huge pages it fails, and nothing is lost
   return Bytes(static_cast<std::byte*>(raw));
+}
+
+void keep_freed_memory() {
+  constexpr int k_grown_by = 64 << 20, k_never = 1 << 30, k_mapped_from = 32 << 20; // the highest that glibc accepts
+  ::mallopt(M_TOP_PAD, k_grown_by);
+  ::mallopt(M_TRIM_THRESHOLD, k_never);
+  ::mallopt(M_MMAP_THRESHOLD, k_mapped_from);
 }
 
 } // namespace quarry::sys

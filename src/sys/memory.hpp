@@ -14,4 +14,9 @@ using Bytes = std::unique_ptr<std::byte[], FreeBytes>;
 /// blocks of 8 MiB on their way, ordinary pages cost 10,000 faults. Out of memory: std::bad_alloc, as `new`.
 Bytes allocate_bytes(std::size_t size);
 
+/// From now on the process keeps memory that is freed for its next use, instead of giving it back to the kernel. For a
+/// command that reads and drops records of thousands of files several times: moving 20,000 files takes a sixth less
+/// time, and the process up to 64 MiB more.
+void keep_freed_memory();
+
 } // namespace quarry::sys

@@ -438,4 +438,13 @@ def test_protecting_does_not_let_in_what_no_move_shows(line, damage):
     assert "O044" in line.promote("run:2", code=6).err
     bound = line("channel", "protect", "stable", "--policy", line.policy, "--reason", "they belong there", "--trust-shown").json
     assert bound["moved"] and line.versions() == {"7.2.0"}
+    assert "nothing to go back to" in line("rollback", "stable", "--reason", "x", code=3).err
     assert line.promote("run:2").json["moved"]
+    # The ledger begins anew: what reads all of it works, and says that the moves before are lost.
+    assert [move["action"] for move in line("channel", "log", "stable").json["moves"]] == ["promote", "protect"]
+    verified = line("channel", "verify", "stable")
+    assert verified.json["findings"] == [] and [note["code"] for note in verified.json["acknowledged"]] == ["O056"]
+    line("gc")
+    line("channel", "prune", "stable", "--keep", "2", "--reason", "x")
+    line("rollback", "stable", "--to", str(bound["generation"]), "--reason", "x")
+    assert line.versions() == {"7.2.0"}

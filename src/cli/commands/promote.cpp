@@ -13,6 +13,7 @@
 #include "cli/shared_flags.hpp"
 #include "cli/verdict.hpp"
 #include "sys/clock.hpp"
+#include "sys/memory.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -134,6 +135,7 @@ void print_promotion(Context& context, const Arguments& arguments, const Promoti
 }
 
 Result<int> run_promote(Context& context, const Arguments& arguments) {
+  sys::keep_freed_memory();
   if (release::is_pattern(arguments.get("--to"))) return promote_release(context, arguments);
   Promotion promotion;
   TRY(promotion.options, promote_options_of(context, arguments));

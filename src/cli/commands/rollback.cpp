@@ -10,6 +10,7 @@
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "release/carry.hpp"
+#include "sys/memory.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -108,6 +109,7 @@ Result<int> rollback_along(Context& context, const Arguments& arguments, const p
 }
 
 Result<int> run_rollback(Context& context, const Arguments& arguments) {
+  sys::keep_freed_memory();
   const auto& channel = arguments.operands.at(0);
   TRY(auto options, promote_options_of(context, arguments));
   TRY(options.to_generation, generation_of(arguments));
