@@ -25,11 +25,11 @@ struct Addresses {
 
 /// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution or the base index.
 /// `projects` are the normalised names of the projects that people want from it: a channel of more than 1000 files has
-/// one find-links page for each project, and not one for all, so that `projects` must not be empty then. A directory
-/// without `simple/`, because its pages are not written yet or it is a run itself ("42-linux"), gets index_url, and
-/// merged_url if it has a merged index, without a look whether they answer: in a bucket without copies they do not. A
-/// page to which the store denies access, or to which a web server gives an error status (H011), counts as one that
-/// does not answer. Fails with the other errors of the store. One to four small reads.
+/// one find-links page for each project, and not one for all, so that `projects` must not be empty then. If there is no
+/// page below `simple/`, because none is written yet or the directory is a run itself ("42-linux"), index_url is the
+/// future address: in a bucket without copies nothing will answer there. merged_url is not looked at either. A page to
+/// which the store denies access, or to which a web server gives an error status (H011), counts as one that does not
+/// answer. Fails with the other errors of the store. One to four small reads.
 Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 

@@ -31,8 +31,9 @@ struct RunGroup {
 std::string group_index_directory(const RunGroup& group);
 
 struct MergeOptions {
-  /// False: compares pages whose files changed since `pages.json`, and those in `twice`. True, or if copies are
-  /// missing: compares all pages. If neither source has a project, and `pages.json` knows of none, nothing is compared.
+  /// False: compares the pages of projects whose files changed since `pages.json`, and those in its `twice`
+  /// (recent_moves.hpp). True, or if copies are missing: compares all pages. Only `true` finds, and removes, pages of
+  /// projects that neither a source nor `pages.json` names; and it finds none if these name no project at all.
   bool thorough = false;
   /// Pages that are read at the same time. Those of up to 200 changed projects of each source are written one after the
   /// other, those of more at the same time, too.
@@ -40,10 +41,9 @@ struct MergeOptions {
 };
 
 struct Merged {
-  /// False: nothing was written, for one of these reasons. This is the base index. The directory belongs to no run
-  /// (merge_run_of). Or no merged index was written before, and one of two things is missing: the base index of the
-  /// store, or something to merge with it (a seal or untested history in a directory, two directories with sets in a
-  /// run).
+  /// False: nothing was written, because this is the base index, or the directory belongs to no run (merge_run_of), or
+  /// no merged index was written before and one of its sources is empty: the store has no base index, the directory
+  /// has neither a seal nor untested history, or the run has fewer than two directories with sets.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0; ///< as in Projected (projection.hpp)
   Findings notes; ///< warnings: P050 for each project that both sources have, P053 for each that is left out
@@ -57,11 +57,11 @@ struct MergedAll {
 
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
 /// kept changing its pages, with R010 to R014 and R018 of the sets and the untested history here and in the base index,
-/// and with the errors of the store. Lists the seals and the history of both directories, at the beginning and again
-/// for each batch of pages; reads their records (of a channel the view, and shards of projects that changed or that
-/// both have), the METADATA of a wheel of each changed project (not if more than 200 of a source changed), and its
-/// pages; writes what differs, and `pages.json`, twice if a project changed. With `thorough` also two listings of its
-/// pages.
+/// and with the errors of the store. Lists the seals and the history of both directories three times at the beginning,
+/// once for each batch of pages (one of each source, if it has at most 200 changed projects) and after removals; reads
+/// their records (of a channel the view, and shards of projects that changed or that both have), the METADATA of a
+/// wheel of each changed project (not if more than 200 of a source changed), and its pages; writes what differs, and
+/// `pages.json`, twice if a project changed. With `thorough` also two listings of its pages.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
 /// The same for the run of a package directory (it does nothing for "42-linux" itself): one index of all areas and
@@ -89,13 +89,13 @@ Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string
                                    const registry::ViewRecord& view);
 
 /// Brings the merged indexes of all channels, package directories, runs and groups up to date, after the base index has
-/// changed: `options.transfers` at the same time, each with one request in flight (for sets of a distribution eight).
-/// If one fails, or a set record is damaged or of a later version, the others are still written, and the result is
-/// error P051 with the kind of the first failure. Reads every set record of the store to find the directories; those
-/// with untested history alone are not found. Each index costs what merge_directory() does, but sets of the base index
-/// are read once. Fails at once if channels or sets cannot be listed, or a set record cannot be read for another
-/// reason. An object below `channels/` whose name no channel can have counts as a failed index if the store has a base
-/// index.
+/// changed: `options.transfers` of them at the same time. Each makes one request after the other, but reads the sets of
+/// a distribution eight at the same time. If one fails, or a set record is damaged or of a later version, the others
+/// are still written, and the result is error P051 with the kind of the first failure. Reads every set record of the
+/// store to find the directories; those with untested history alone are not found. Each index costs what
+/// merge_directory() does, but sets of the base index are read once. Fails at once if channels or sets cannot be
+/// listed, or a set record cannot be read for another reason. An object below `channels/` whose name no channel can
+/// have counts as a failed index if the store has a base index.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

@@ -36,9 +36,9 @@ std::string merged_directory(const Source& source);
 
 /// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
 /// history. The token is empty only for a directory without seals and history. A token costs two listings, and a read
-/// if there is a seal. A `quarry.distribution/1` costs one listing more for the token, and one more for the projects.
-/// The projects cost a read, a listing of the history and a read per record of it; for a distribution also two reads
-/// per set that it shows, for another directory a listing of its seals and two reads per set.
+/// if there is a seal. The projects cost a read, a listing of the history, a read per record of it, and two reads per
+/// set; for a directory that is not a distribution also a listing of its seals. For a `quarry.distribution/1` each of
+/// the two costs one listing more.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. token() fails as
 /// registry::require_channel(); projects() does not look at the channel.

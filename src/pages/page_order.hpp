@@ -27,8 +27,8 @@ struct Rendering {
   std::function<Result<std::vector<index::Page>>(const std::vector<std::string>& projects,
                                                  std::vector<registry::FileRecord>& files)>
       projects;
-  /// Returns the pages that link to them, which are written last. `files`: those of the projects that were to be split,
-  /// if they were one batch; else nullptr. They are those of the whole index only if all its projects were given.
+  /// Returns the pages that link to them, which are written last. `files`: those of all projects given to batches_of(),
+  /// if they are one batch; else nullptr. The index may have more projects than were given.
   std::function<Result<std::vector<index::Page>>(const std::vector<registry::FileRecord>* files)> last;
 };
 

@@ -64,8 +64,8 @@ struct Snapshot {
 ///   3. for each batch: render it, read its pages with their ETags, read again whether the token is the same, write the
 ///      pages that differ
 ///   4. remove stale pages; if one was removed, compare the token again
-///   5. write the new state, if-match that of step 2, or else of 1; a round that wrote pages but not the state, since
-///      the source has no state or it is unchanged, compares the token once more at its end
+///   5. write the new state, if-match the ETag of step 2, or of step 1 if step 2 wrote nothing. If pages were written
+///      but no state, because there is none or its bytes are the same, compare the token once more instead
 /// The order of step 1 matters: of two writers the one that was overtaken fails at 2 or 5, because the other one has
 /// written the state object since.
 struct PageSource {
@@ -81,9 +81,9 @@ struct PageSource {
 /// source or a page; after k_rebase_max rounds it fails with precondition_failed (P010). A write whose outcome
 /// is unknown counts as a change of another writer. Also fails with the errors of the store and of the source's
 /// functions. A round costs one read per page and copy, one write per one of these that differs, one read per stale
-/// page and copy and a removal if it exists, a read and up to two writes of the state object, and one read()
-/// per batch. Up to three more read() follow: after the batches, after removals, and at the end. With Others::left
-/// perhaps one head. `transfers` stale pages are removed at once.
+/// page and copy and a removal if it exists, and a read and up to two writes of the state object. It calls read() at
+/// its beginning, for each batch before it is written, after removals, and at its end if it wrote pages but no state.
+/// With Others::left perhaps one head. `transfers` stale pages are removed at once.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in

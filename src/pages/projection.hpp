@@ -37,20 +37,21 @@ Findings foreign_notes(const Projected& projected);
 /// settings.json says that another tool writes it. Fails with precondition_failed (P010) if other writers kept changing
 /// the pages for k_rebase_max rounds, already_exists (R018) if two sets disagree about a file, R010 to R014 of a set
 /// there or of its history, P115, R007 or B002 to B004 of settings.json, and the errors of the store. Each round lists
-/// the seals, the history and the pages; reads settings.json, each record of the history, each set that no earlier
-/// round has read, every page, and the METADATA of one wheel per project, one after the other; and writes pages whose
-/// bytes differ, in order. With nothing sealed it reads page after page until one is ours. Does not look whether the
-/// directory is a distribution: its pages come from project_distribution().
+/// the pages; reads settings.json, each record of the history, each set that no earlier round has read, every page, and
+/// the METADATA of one wheel per project, one after the other; and writes pages whose bytes differ, in order. It lists
+/// the seals two to four times and the history three to five times: each read() of write_pages() does. With nothing
+/// sealed it reads page after page until one is ours. Does not look whether the directory is a distribution: its pages
+/// come from project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
 /// names, also if these are none. A distribution is a simple repository itself, so `{project}/index.html` is written,
 /// too; and at the end `pages.json`, which says which generation the pages show. Removes every other
-/// `{directory}/X/index.html`: keep other pages elsewhere. One with links that another tool writes stays only if our
-/// pages were complete here before, or if it was written while this call worked; the first projection removes it. A
-/// project called simple, simple-json, merged or seals gets no such page, and none there is removed. Lists every object
-/// below the directory. Each round reads the pointer and all its sets, eight at the same time. Fails as
-/// project_directory() does, and as registry::require_distribution().
+/// `{directory}/X/index.html`: keep other pages elsewhere. The first call also removes pages that another tool wrote
+/// there before; once our pages are complete, later calls leave pages with links that another tool writes. A project
+/// called simple, simple-json, merged or seals gets no such page, and none there is removed. Each round reads all sets,
+/// eight at the same time, and lists every object below the directory; it reads the pointer as often as it lists the
+/// seals. Fails as project_directory() does, and as registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
@@ -74,10 +75,11 @@ enum class Extent : std::uint8_t {
 /// with precondition_failed (P010) if other writers kept changing the channel or its pages, and the errors of
 /// require_channel(), load_view(), load_shard_of() and the store. Removes pages of projects that left, and replaces
 /// those of another tool. Costs two reads per ledger entry since the last state. For each project that is compared it
-/// costs up to four reads of shards, its METADATA, and one read per page and copy. If every page is compared, it costs
-/// two listings. One read of the policy, if the pages do not name it yet, and always with `whole`. Writes pages whose
-/// bytes differ. `moved`: the channel as the caller's own move left it. If the store still has its ETag, the record is
-/// read but not parsed.
+/// costs up to four reads of shards, its METADATA (not if more than 200 are compared), and one read per page and copy.
+/// If every page is compared, it costs two listings. The policy costs one read if `pages.json` does not name it, and
+/// always with `whole`; if it is lost, the pages say so, and the call goes on. Writes pages whose bytes differ.
+/// `moved`: the channel as the caller's own move left it. If the store still has its ETag, the record is read but not
+/// parsed.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {}, registry::Channel moved = {});
 

@@ -20,8 +20,8 @@ namespace quarry::pages {
 constexpr std::uint64_t k_recent_moves = 16; ///< far more moves than happen while one writer writes one page
 
 struct RecentMoves {
-  /// Project -> a number that is at least that of the last move that changed it, if that is among the last
-  /// k_recent_moves moves. It is too high where one writer wrote the pages of several moves at once.
+  /// Project -> number of the last move that changed it, for each project that one of the last k_recent_moves moves
+  /// changed. The number is too high where one writer wrote the pages of several moves at once.
   std::map<std::string, std::uint64_t> moved;
   /// Projects that at least two of the last k_recent_moves moves changed, with a number that is at least that of the
   /// last such move. It may hold more projects: comparing them is needless, and harmless.

@@ -18,17 +18,17 @@ Result<PolicyDigest> bound_before(ObjectReader& store, const LedgerRecord& move)
 /// What protects the channel by its moves. `ChannelRecord::previous` is not compared: no move goes by it.
 struct Bound {
   PolicyDigest policy;
-  /// How the view and generation of the channel's record, its policy, what it blocks or how far back its history is
-  /// kept differ from what its last move left, or that this move is lost (is_lost()). Empty: neither. A move that an
-  /// older program wrote says nothing of what was blocked and kept.
+  /// How the channel's record differs from what its last move left: in view, generation, policy, blocked files or how
+  /// far back its history is kept; or that this move is lost (is_lost()). Empty: the record is as the move left it. A
+  /// move that an older program wrote says nothing of what was blocked and kept.
   std::string differs;
   LedgerDigest lost = {}; ///< the last move, if it is lost
 };
 /// If the last move is lost, the record says which policy it is: a channel must not get stuck, and `protect` is the way
 /// back. Reads the last move, unless the caller gives it as `last`, and then what bound_after() reads, with its errors.
 Result<Bound> bound_by_moves(ObjectReader& store, const ChannelRecord& channel, const LedgerRecord* last = nullptr);
-/// The channel's last move. Fails with O044 as check_bound() does, also if that move is lost. Costs as
-/// bound_by_moves().
+/// The channel's last move. Fails with corrupt O044 if the move is lost or the record differs from it, and as
+/// bound_by_moves(), whose cost it has.
 Result<LedgerRecord> last_move(ObjectReader& store, const ChannelRecord& channel);
 /// Whether the channel shows what this move, its last one, left. Pure.
 bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last);
@@ -38,7 +38,7 @@ Result<LedgerRecord> last_change_of_view(ObjectReader& store, LedgerRecord move)
 /// Puts back view and generation as the last move left them, and the view before, in memory: for `protect`, which then
 /// writes them. False if view and generation are as it left them, and if it is lost: then nobody knows better than the
 /// record. The view before is empty if a move that would tell it is lost. Fails with O044 if it is a move of another
-/// channel. Costs what last_change_of_view() does.
+/// channel. One read; if it puts something back, also what last_change_of_view() costs.
 Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel);
 /// What makes a record good that is not what the last move left, for hints. Pure.
 std::string bind_again(const std::string& channel);

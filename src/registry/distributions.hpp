@@ -80,9 +80,9 @@ struct Distribution {
   /// their seals.
   std::size_t named = 0;
 };
-/// Returns what a distribution shows; nullopt if the directory is not one. A pointer of `quarry.distribution/1` names
-/// no sets: the programs that wrote it added it last, so it shows all sets that are sealed there. One read, and a
-/// listing for such a pointer. B002 to B004; corrupt R011, R012.
+/// Returns what a distribution shows; nullopt if the directory is not one. For a pointer of `quarry.distribution/1`
+/// these are the sets that it names, then all others that are sealed there: the programs that wrote it added the
+/// pointer last, so it may lack some. One read, and a listing for such a pointer. B002 to B004; corrupt R011, R012.
 Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const std::string& directory);
 /// The same; not_found P120 if the directory is not a distribution.
 Result<Distribution> require_distribution(ObjectReader& store, const std::string& directory);
@@ -98,8 +98,8 @@ Result<void> claim_distribution(ObjectStore& store, const std::string& directory
 /// precondition_failed R003 if somebody else moved it: start over. outcome_unknown R004 if the write may still arrive.
 /// After a failed condition or a lost reply it looks and decides as registry::swap_channel() does, with the same
 /// limits. Fails with R031 if the store ignores conditional writes: jobs could lose each other's sets. If it is killed
-/// or fails between the two writes, a record stays that no pointer names. Two writes, and one more for the first move
-/// after a pointer of `quarry.distribution/1`, whose state is then recorded as generation 1.
+/// or fails between the two writes, a record stays that no pointer names. Two writes. The first move after a pointer of
+/// `quarry.distribution/1` costs a third one, before them: a record of the old state, as generation 1, for rollbacks.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
                                              const DistributionMove& move);
 /// Returns the recorded moves, newest first, `at_most` of them; none for generation 0 and for a

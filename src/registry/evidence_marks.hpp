@@ -42,8 +42,8 @@ struct Recorded {
 Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped);
 /// The second look of a promotion: the keys of the evidence that recorded_about() would read now, and of all waivers
 /// and revocations, sorted, whatever the objects hold. `judged` are the evidence keys of the first look, sorted. The
-/// caller compares. The result has records that have come since; one of these may have had its mark before. It lacks
-/// records that have lost their mark. It still has a record of `judged` that was removed without its mark. Three
+/// caller compares both: a key that is new is a record that has come since, and evidence whose mark was removed is
+/// missing. Evidence of `judged` that was removed while its mark stayed is not noticed: its key is returned. Three
 /// requests, one listing for each set, one more listing where not all evidence is marked, and a head for each mark that
 /// `judged` does not have, one after the other.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,

@@ -19,10 +19,12 @@ struct Fed {
   const DistributionRecord& distribution;
   const std::string& address;
 };
-/// Who has fed the distribution once these channels of `source` did; none: packages that come from no channel. A
-/// channel may add to a guarded distribution if a policy of those that fed it protects it, or if it is one of them,
-/// whatever protects it now: binding another policy, and lifting it, are moves of that channel. Held O055 otherwise. No
-/// read unless a channel has another policy than before; then its moves since are read.
+/// Returns the new `fed_by` of the distribution once these channels of `source` have added to it. An empty `feeders`
+/// stands for packages that come from no channel. While `fed_by` is not empty, a channel is admitted if its policy is
+/// one of those in `fed_by`; if it is in `fed_by` itself and is now bound to another policy; or if it alone is in
+/// `fed_by` and is not protected any more: then the result is empty, and the distribution is open to all again. Others
+/// are refused with held O055. Protected channels of `feeders` are looked at first, the others in their order. No read
+/// unless a channel of `fed_by` has another policy than there; then its moves since are read.
 Result<std::vector<Feeder>> admit(ObjectReader& source, const Fed& fed, const std::vector<Feeder>& feeders);
 
 } // namespace quarry::registry

@@ -16,12 +16,13 @@ struct Disappeared {
   VerdictDigest verdict;
   SetDigest set;
 };
-/// Returns the keys that an earlier verdict on these sets read and that are missing, junk or unmarked now: each once,
-/// with the set and verdict of lowest digest that name it. `present`: keys of valid records, sorted: evidence about
-/// these sets, waivers, revocations. Evidence that `present` lacks is read here: what is valid and names none of these
-/// sets is not returned. A verdict that is gone itself, or is junk (is_junk()), names nothing. One listing for each set
-/// and a read for each verdict, eight at the same time; also a read for each evidence record that `present` lacks,
-/// sixteen at the same time.
+/// Returns the keys that an earlier verdict on these sets read and that `present` lacks, because the record is missing,
+/// junk or has lost its mark: each once, with the set and verdict of lowest digest that name it. `present`: keys of
+/// valid records, sorted: evidence about these sets, waivers, revocations. A verdict may be on other sets, too:
+/// evidence that `present` lacks is read here, and a valid record that names none of these sets is not returned. A
+/// verdict that is gone itself, or is junk (is_junk()), names nothing. One listing for each set and a read for each
+/// verdict, eight at the same time; also a read for each evidence record that `present` lacks, sixteen at the same
+/// time.
 Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                   const std::vector<std::string>& present);
 /// Fails with held O029, whose details name the first five of them, if there is one. Errors and cost of

@@ -167,10 +167,10 @@ struct Resolved {
 /// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run, without the slash of run::Layout::prefix(): "42-linux". Costs and errors of
-/// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed, which
-/// costs a second listing and a read for each set that retention took there, until one explains why. If
-/// a set and a part of it are both sealed there, the part is left out: a yank or a promotion of what is ready made it,
-/// not the run.
+/// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed. To
+/// say why, R013 costs a second listing, the record of a set that retention took there (for a group those of all sets
+/// until one is of the group), and a read of what retention did with it. If a set and a part of it are both sealed
+/// there, the part is left out: a yank or a promotion of what is ready made it, not the run.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
@@ -225,8 +225,8 @@ struct Channel {
 /// Reads a channel and the ETag for swap_channel(); nullopt if it does not exist. R011, R012, R016. One request.
 Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name);
 /// The same, but a missing record is an error: corrupt (R026) if the channel has pages, because then the record was
-/// lost; otherwise not_found (R015). Finding out which costs one or two heads. R015 also costs a listing: its hint
-/// names the channels that exist, if the store can be listed.
+/// lost; otherwise not_found (R015), also if looking for the pages fails. The look costs one or two heads. R015 also
+/// costs a listing: its hint names the channels that exist, if the store can be listed.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
 /// Reads a channel into `known`. If its ETag is still that of `known`, its bytes, which may block thousands of files,
 /// are not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.
@@ -237,7 +237,7 @@ Result<void> update_channel(ObjectReader& store, const std::string& name, Channe
 Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// Replaces the channel `expected` by `next`, as one compare-and-swap; nullopt means that the channel must not exist
 /// yet. The caller has written the view and the ledger entry that `next` names, and has built `next` from `expected`.
-/// Returns `next` with its ETag, which is empty if others have moved the channel since, or the server gave none. Costs
+/// Returns `next` with its ETag; that is empty if another move followed this one, or the server gave none. Costs
 /// one write. If the condition failed or the reply was lost, the channel is read, and its ledger as far back as the
 /// generation of `next`. Then:
 ///   the channel is `next`, or its ledger has the entry of `next`   success
