@@ -32,8 +32,8 @@ std::string group_index_directory(const RunGroup& group);
 
 struct MergeOptions {
   /// False: compares the pages of projects whose files changed since `pages.json`, and those in its `twice`
-  /// (recent_moves.hpp). True, or if copies are missing: compares all pages. Only `true` finds, and removes, pages of
-  /// projects that neither a source nor `pages.json` names; and it finds none if these name no project at all.
+  /// (recent_moves.hpp). True, or if copies are missing: compares all pages. If it is true, or `pages.json` is lost or
+  /// damaged, pages of projects that neither a source nor `pages.json` names are removed.
   bool thorough = false;
   /// Pages that are read at the same time. Those of up to 200 changed projects of each source are written one after the
   /// other, those of more at the same time, too.
@@ -61,7 +61,8 @@ struct MergedAll {
 /// once for each batch of pages (one of each source, if it has at most 200 changed projects) and after removals; reads
 /// their records (of a channel the view, and shards of projects that changed or that both have), the METADATA of a
 /// wheel of each changed project (not if more than 200 of a source changed), and its pages; writes what differs, and
-/// `pages.json`, twice if a project changed. With `thorough` also two listings of its pages.
+/// `pages.json`, twice if a project changed. With `thorough`, and without a readable `pages.json`, also two listings of
+/// its pages.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
 /// The same for the run of a package directory (it does nothing for "42-linux" itself): one index of all areas and

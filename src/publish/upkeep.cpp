@@ -114,7 +114,7 @@ Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
   Repaired done;
   TRY(auto channel, registry::require_channel(store, name));
   TRY(auto bound, registry::bound_by_moves(store, channel.record));
-  // Pages of an edited record would show what no move brought. Of a lost move nobody knows what it left.
+  // Pages of an edited record would show what no move brought. Nobody knows what a lost move left.
   if (bound.lost.empty()) TRY_DO(registry::check_bound(bound, name));
   TRY(auto projected, pages::project_channel(store, name, pages::Extent::whole));
   add(done, registry::channel_directory(name), projected);

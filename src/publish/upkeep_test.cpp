@@ -102,7 +102,7 @@ TEST_F(Upkeep, AnEditedRecordGetsNoPages) {
   EXPECT_EQ(refused.error().code, "O044") << render(refused.error());
   EXPECT_THAT(*store_->get("channels/staging/index.html", 1u << 20), ::testing::Optional(HasSubstr("rocm-7.0")));
   ASSERT_TRUE(store_->remove(registry::ledger_key(now.record.ledger)));
-  EXPECT_TRUE(repair_channel(*store_, "staging")) << "of a lost move nobody knows what it left";
+  EXPECT_TRUE(repair_channel(*store_, "staging")) << "nobody knows what a lost move left";
 }
 
 TEST_F(Upkeep, RebuildMakesShardsAndSidecarsAgain) {

@@ -23,8 +23,8 @@ struct Fed {
 /// stands for packages that come from no channel. While `fed_by` is not empty, a channel is admitted if its policy is
 /// one of those in `fed_by`; if it is in `fed_by` itself and is now bound to another policy; or if it alone is in
 /// `fed_by` and is not protected any more: then the result is empty, and the distribution is open to all again. Others
-/// are refused with held O055. Protected channels of `feeders` are looked at first, the others in their order. No read
-/// unless a channel of `fed_by` has another policy than there; then its moves since are read.
+/// are refused with held O055. The order of `feeders` does not count. No read unless a channel of `fed_by` has another
+/// policy than there; then its moves since are read.
 Result<std::vector<Feeder>> admit(ObjectReader& source, const Fed& fed, const std::vector<Feeder>& feeders);
 
 } // namespace quarry::registry

@@ -225,8 +225,8 @@ struct Channel {
 /// Reads a channel and the ETag for swap_channel(); nullopt if it does not exist. R011, R012, R016. One request.
 Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name);
 /// The same, but a missing record is an error: corrupt (R026) if the channel has pages, because then the record was
-/// lost; otherwise not_found (R015), also if looking for the pages fails. The look costs one or two heads. R015 also
-/// costs a listing: its hint names the channels that exist, if the store can be listed.
+/// lost; otherwise not_found (R015), also if the store does not let us look for the pages. The look costs one or two
+/// heads. R015 also costs a listing: its hint names the channels that exist, if the store can be listed.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
 /// Reads a channel into `known`. If its ETag is still that of `known`, its bytes, which may block thousands of files,
 /// are not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.

@@ -190,6 +190,7 @@ Result<InstallOutcome> install(const InstallOptions& options, const Variables& v
   VerifiedPaths verified;
   TRY_DO(bring_files(context, work.at("files"), source, verified));
   TRY(auto request, adjusted(context, source));
+  request.build_wheels = request.installer == Installer::pip && makes_no_wheels(version);
   TRY(auto chosen, run_install(context, source, std::move(request), work, verified));
   TRY(auto findings, check_extras(context, source)); // its error says what is installed
   TRY(auto proof,

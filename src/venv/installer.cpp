@@ -4,6 +4,7 @@
 #include "base/redact.hpp"
 #include "base/text.hpp"
 #include "dist/name.hpp"
+#include "dist/version.hpp"
 #include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
@@ -47,6 +48,7 @@ std::vector<std::string> pip_command(const Environment& environment, const Sourc
       "--progress-bar",   "off"};
   add_sources(command, source, places);
   if (without_isolation(source, request)) command.push_back("--no-build-isolation");
+  if (request.build_wheels) command.push_back("--use-pep517");
   if (request.pre) command.push_back("--pre");
   if (request.reinstall) command.push_back("--force-reinstall");
   // pip keeps wheels that it built, by URL: of a local source that would be another file's wheel one day.
@@ -131,6 +133,12 @@ std::vector<std::string> build_tools_command(const Environment& environment, Ins
           "--",
           "setuptools",
           "wheel"};
+}
+
+bool makes_no_wheels(std::string_view pip_version) {
+  static const auto k_first_that_does = dist::Version::parse("23.1").value();
+  auto version = dist::Version::parse(pip_version);
+  return version && *version < k_first_that_does;
 }
 
 Result<std::string> installer_version(const Environment& environment, Installer installer, const Variables& variables) {

@@ -21,6 +21,7 @@ struct InstallerRequest {
   std::string requirements;          ///< instead of packages: a file that pins each of them by digest
   bool pre = false, disable_cache = false;
   bool no_isolation = false; ///< sdists are built with the setuptools and wheel of the environment
+  bool build_wheels = false; ///< pip makes a wheel of every sdist: see makes_no_wheels()
   bool reinstall = false;    ///< what is installed of the source's projects is replaced
   std::uint64_t retry_timeout_ms = 0, retry_wait_ms = 0; ///< 0: one try
   PassedNames passed;                                    ///< variables besides those of the list
@@ -46,6 +47,10 @@ std::vector<std::string> installer_command(const Environment& environment, const
 /// "23.2.1". missing_program V011: pip or uv does not say its version. It is missing, fails, or takes more than a
 /// minute; which of these is not told apart.
 Result<std::string> installer_version(const Environment& environment, Installer installer, const Variables& variables);
+
+/// Whether this version of pip, where `wheel` is not installed, runs an sdist's `setup.py install`: such a project has
+/// neither RECORD nor hash afterwards, and no receipt could name it. pip before 23.1 (Debian 12 has 23.0.1). Pure.
+bool makes_no_wheels(std::string_view pip_version);
 
 /// Puts setuptools and wheel into the environment. They come from where the user's own configuration of pip or uv says,
 /// because the source does not have them.

@@ -97,6 +97,11 @@ TEST(Variables, AnActivatedEnvironmentComesFirst) {
 
 const Environment k_env{"/e", "/e/bin/python", "3.11.7", "/s"};
 
+TEST(InstallerCommand, OldPipsAreToldToMakeWheels) {
+  EXPECT_TRUE(makes_no_wheels("22.2") && makes_no_wheels("23.0.1"));
+  EXPECT_FALSE(makes_no_wheels("23.1") || makes_no_wheels("26.0") || makes_no_wheels("unknown"));
+}
+
 TEST(InstallerCommand, LocalSourcesAreAllThereIs) {
   Source source;
   InstallerRequest request;
@@ -105,6 +110,8 @@ TEST(InstallerCommand, LocalSourcesAreAllThereIs) {
   EXPECT_THAT(pip, ElementsAre("/e/bin/python", "-I", "-m", "pip", "--isolated", "--disable-pip-version-check",
                                "--no-input", "install", "--progress-bar", "off", "--no-index", "--find-links", "/l",
                                "--no-cache-dir", "--", "rocm[libraries,devel]"));
+  request.build_wheels = true;
+  EXPECT_THAT(installer_command(k_env, source, request, {"/l", "/r", "/c"}), ::testing::Contains("--use-pep517"));
   request.installer = Installer::uv;
   request.pre = request.reinstall = true;
   auto uv = installer_command(k_env, source, request, {"/l", "/r", "/c"});
