@@ -21,15 +21,16 @@ struct Call {
   BucketKey key = {};             ///< empty: the bucket itself
   Pairs query = {}, headers = {}; ///< header names in lower case
   std::optional<content::Rope> body = {};
-  std::string body_sha256 = {}; ///< hex; empty: the signature does not cover the body (unsigned_body_is_safe())
+  /// Hex; empty: the signature does not cover the body (unsigned_body_is_safe()). Not needed if there is no body.
+  std::string body_sha256 = {};
   std::uint64_t answer_bytes_max = 1u << 20; ///< a longer answer fails; not for a sink
   /// An attempt fails if no byte moves for this long, or for QUARRY_STALL_SECONDS if that is shorter.
   std::uint64_t stall_ms = 60'000;
   bool wait_before_body = false;    ///< send the body only after the server has accepted the headers (100-continue)
   bool answer_may_be_error = false; ///< the body of a 200 may be an <Error>
   bool repeat = true;               ///< false: no retries; the caller decides what to do after a failure
-  /// Takes the body of a success, piece by piece. Its error ends the call. If the call fails all the same, cut off or
-  /// with K020, what it took is worth nothing.
+  /// Takes the body of a success, piece by piece. Its error ends the call without a retry. If the call fails later (cut
+  /// off, K020), the caller discards what the sink took.
   std::function<Result<void>(const net::Response&, std::span<const std::byte>)> sink = {};
   std::function<void()> on_start = {}; ///< called before each attempt: a sink must discard what it received so far
   std::function<void(std::uint64_t)> on_sent = {}; ///< bytes of the body that this attempt has sent so far
@@ -40,8 +41,9 @@ struct Done {
 };
 using Outcome = tl::expected<Done, Refusal>;
 
-/// Limits the retries of all calls to a bucket, so that an overloaded server is not flooded: a retry after a wait costs
-/// k_price, one without (new credentials, another region) is free, and each success gives 1 back. Thread-safe.
+/// Limits the retries of all calls to a bucket, so that an overloaded server is not flooded. A retry after a wait costs
+/// k_price. A retry at once (clock, credentials or region corrected; kept connection closed) is free. Each success
+/// gives 1 back. Thread-safe.
 class RetryBudget {
 public:
   bool take() { ///< pays for a retry; false: none is left
@@ -68,19 +70,21 @@ public:
          const sys::Clock& clock, net::RetryLimits limits = {});
 
   /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal, also 304, 404 and
-  /// 412. Its status is 0 for:
+  /// 412. Refusal::ambiguous says that a write may have happened all the same; of a read it means nothing. Its status
+  /// is 0 for:
   ///   - failures of the network;
-  ///   - failures to get credentials (credentials.hpp); nothing was sent then;
-  ///   - what S3 does not send (K020): a proxy's page with a status like 404 or to DELETE, or a success without an ETag
-  ///     to HEAD, plain GET or PUT of an object (PUT: unless answer_may_be_error). Any other page with 200 passes: its
-  ///     parser fails.
-  /// Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp): up to 6
-  /// attempts. Waiting ends 3 minutes after the call, and none is made if the server asks to wait for more than 60 s.
-  /// An attempt takes as long as bytes move. A success without an ETag to PUT is repeated, too, because that write may
-  /// have happened. After a correction (clock, credentials, region) or damaged bytes (K007) there is one more attempt
-  /// for each cause. The thread sleeps between attempts; an interruption ends the call (cancelled D006). A HEAD has no
-  /// S3 code: for an object, after 400, 403, 301 or 307, one byte is asked for with GET. Refusal::ambiguous says that a
-  /// write may have happened all the same; of a read it means nothing.
+  ///   - failures to get credentials (credentials.hpp); that attempt sent nothing;
+  ///   - answers that are not from S3 (K020): an HTML page as an error (errors.hpp) or to DELETE, a foreign redirect,
+  ///     or a success without an ETag to HEAD, plain GET or PUT of an object. Any other page with 200 passes as a
+  ///     success, also where answer_may_be_error is set: its parser fails.
+  /// Retries: at most 6 attempts in all, whatever the causes, each as long as bytes move.
+  ///   - Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp). So is a
+  ///     PUT whose success has no ETag, because that write may have happened.
+  ///   - A wrong clock, expired credentials or another region is corrected and tried again at once, once in a row.
+  ///     Damaged bytes (K007) are sent again once, after a wait.
+  ///   - The call fails at once if the wait would end more than 3 minutes after the call began, or if the server asks
+  ///     for more than 60 s. The thread sleeps while it waits; an interruption ends the call (cancelled D006).
+  /// The answer to HEAD has no S3 code, so after 400, 403, 301 or 307 to HEAD of an object a GET of one byte follows.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const; ///< "s3://bucket", for messages

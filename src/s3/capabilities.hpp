@@ -18,7 +18,7 @@ struct Capabilities {
   bool quoted_if_match = true;
   bool complete_conditions = true; ///< CompleteMultipartUpload honours If-None-Match; If-Match is assumed with it
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
-  /// Keeps `a/` and `a/b` as two objects, and has no `a` then. False, too, if the credentials may not read.
+  /// Keeps `a/` and `a/b` as two objects, and has no `a` then. Also false if the probe may not read what it wrote.
   bool slash_keys = true;
   bool conditional_writes() const { return if_absent && if_match; }
   bool operator==(const Capabilities&) const = default;
@@ -39,9 +39,9 @@ struct KeptCapabilities {
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const Probed& wanted);
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
-/// CapabilityCache). Fails as Bucket::call() does. After a transient failure it starts over, up to eight rounds in all.
-/// A round that is killed or interrupted, loses a reply, or is denied to delete may leave an upload and up to three
-/// small objects.
+/// CapabilityCache). Fails as Bucket::call() does. Most requests are not retried; after a transient failure the probe
+/// starts over, up to eight rounds in all. An upload and up to three small objects may stay if a round is killed or
+/// interrupted, if a reply is lost, or if these credentials may not delete.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Else it reads the stored record with

@@ -21,16 +21,17 @@ bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 /// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: many servers ignore a
 /// condition on the target of CopyObject. Never copies without the condition that was asked for: K008 if can_copy() is
 /// false, and nothing was written. Returns and fails as put_object() does, except that PutDone::sha256 stays empty and
-/// K013 cannot occur. Also fails with K022 if the source has another ETag, and with status 404 if it does not exist, or
-/// if somebody ended the upload (NoSuchUpload). A copy in parts that failed tries to end its
-/// upload. One that was killed or interrupted, or has an unknown outcome, leaves it until
-/// ObjectWriter::remove_leftovers(). Costs one request, or in parts one per 512 MiB and two more; with a condition also
-/// what tools.capabilities costs. Copies `limits.uploaders` parts at a time, each in a thread.
+/// K013 cannot occur. Also fails with K022 if the source has another ETag, and with status 404 if it does not exist. If
+/// somebody ends the upload (NoSuchUpload), a part fails with status 404, but the completion is ambiguous. A copy in
+/// parts that failed tries to end its upload. One that was killed or interrupted, or has an unknown outcome, leaves it
+/// until ObjectWriter::remove_leftovers(). Costs one request, or in parts one per 512 MiB and two more; with a
+/// condition also what tools.capabilities costs. Copies `limits.uploaders` parts at a time, each in a thread.
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
 
 /// What a copy keeps of the source's headers: content-type, cache-control, content-encoding, content-disposition,
 /// content-language and expires. Fills the fields of `to` that are empty; copy_object() itself keeps nothing of the
-/// source. User metadata is not kept; the digest that Quarry recorded is part of it (`to.sha256`). Pure.
+/// source. User metadata is not kept, so the digest that Quarry recorded is lost unless the caller sets `to.sha256`.
+/// Pure.
 void keep_metadata(const net::Headers& source, PutRequest& to);
 
 inline constexpr std::uint64_t k_copy_whole_max = 5ull << 30; ///< S3's limit of CopyObject

@@ -61,10 +61,10 @@ Result<Credentials> parse_assumed_role(NamedText named);
 class CredentialCache {
 public:
   virtual ~CredentialCache() = default;
-  /// Returns the credentials. In the last five minutes before they expire, a call looks for new ones, at most once a
-  /// minute; while none are found, the old ones serve until they expire. Without valid ones each call searches, one
-  /// caller after the other, which may take seconds (the metadata service 1 s for each request, STS three times 15 s),
-  /// and fails as find_credentials() does. Otherwise free.
+  /// Returns the credentials. Free while they are valid for five more minutes. Later a call searches for new ones, at
+  /// most once a minute; if it finds none, the old ones are returned until they expire. Without valid ones (at first,
+  /// expired, dropped) each call searches, one caller after the other, and fails as find_credentials() does. A search
+  /// may take seconds: the metadata service 1 s for each request, STS three times 15 s.
   virtual Result<Credentials> get() = 0;
   /// Tells that the server rejected `used` as expired: the next get() searches again, unless `used` has been replaced
   /// already.

@@ -12,7 +12,7 @@ namespace quarry::s3 {
 struct Refusal {
   int status = 0;     ///< 0: no answer, one not from S3, or our own error; 500 also for a 2xx whose body is an <Error>
   std::string code;   ///< S3's, "NoSuchKey"; empty if the answer has none, as to a HEAD
-  std::string region; ///< the bucket's region, if the answer says it; the request may have gone to the right one
+  std::string region; ///< the bucket's region as the answer says it, perhaps the one that was asked; empty: not said
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
   bool ambiguous = false;                           ///< an attempt may have written although the call failed
@@ -32,8 +32,8 @@ struct ErrorRow {
 ErrorRow error_row(std::string_view s3_code, int status);
 
 /// Makes a Refusal of an answer that is not a success, or of a success whose body is an <Error>; or of a failure of the
-/// network. An HTML page, or a redirect that is not from S3, becomes a foreign_refusal(), unless its status asks for a
-/// retry. `what` names the action for messages: "store `k` in s3://b".
+/// network. An HTML page, or a redirect that is not from S3, becomes a foreign_refusal(). Exception: a page with a
+/// status that is retried (408, 409, 429, 500, 502, 503, 504). `what` names the action: "store `k` in s3://b".
 Refusal refusal_of(const net::Response& response, const std::string& what);
 Refusal refusal_of(net::Failure failure, const std::string& what);
 /// Whether the body of a success (2xx) is an <Error>. CompleteMultipartUpload and CopyObject may answer so.

@@ -34,8 +34,8 @@ struct JournalEntry {
 };
 
 /// The journal of one object, locked exclusively until it is destroyed: a second put of the same object, in this
-/// process or another one, works without a journal. Only a later put of the object in parts, with a known sha256,
-/// removes the file that a failed or killed one left.
+/// process or another one, works without a journal. A put that failed or was killed may leave the file (put.hpp). It
+/// stays until a later put of the object, in parts and with a known sha256, removes it.
 class Journal {
 public:
   /// Opens or creates the journal of `object` (endpoint, bucket and key). Returns nullopt if that fails or the journal

@@ -38,7 +38,8 @@ struct SentParts {
 
 /// Reads the whole content once and sends its parts, except those of `begun.known` whose bytes are still the same. Each
 /// part that was sent is added to `journal` (nullptr: none is kept). Fails with the first refusal of the server, with
-/// an error of reading, or with that of `request.check`; then no part is begun, and those on their way are waited for.
+/// an error of reading, or with that of `request.check`. After a failure no other part is begun, and those that are
+/// being sent are waited for.
 /// Takes up to `limits.uploaders` + 2 parts of memory from the slabs: one being read, one waiting, the others being
 /// sent. Uses `limits.uploaders` threads besides the caller's.
 tl::expected<SentParts, Refusal> transfer_parts(const PartUpload& upload, const BegunUpload& begun, Journal* journal);

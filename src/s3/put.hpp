@@ -45,10 +45,10 @@ struct PutDone {
 /// outcome of a write whose reply was lost can be found out, even if if-match writes of Quarry have replaced the object
 /// since.
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
-/// What was stored, or a Refusal. If it is `ambiguous`, whatever its status, the outcome is unknown: a reply was lost,
-/// or the server failed, and the stored object does not show whether the write happened. Otherwise status 412 means
-/// that the condition does not hold, or, for match, that writes of others conflicted with every attempt. For absent, a
-/// conflict without an object stays status 409.
+/// What was stored, or a Refusal. If it is `ambiguous`, the outcome is unknown, whatever the status: a reply was lost,
+/// or the server failed, and the stored object does not show whether the write happened. If it is not, status 412 means
+/// that the condition does not hold. Where writes of others conflicted with every attempt (409), the status is 412 for
+/// match, and for absent if there is an object by now; else it stays 409.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
@@ -69,23 +69,24 @@ struct PutTools {
 /// Stores `request.content` under `request.key`, if the condition holds. Three rules:
 ///   1. Up to part_bytes: from memory, in one request.
 ///   2. Larger: in parts, one request for each, and two more.
-///   3. Larger, with a condition, on a server that does not check it when the parts are completed: streamed in one
-///      request up to single_put_bytes (5 GiB); above, in parts with a HEAD before the end, and so not atomically.
-/// If the server ignores the condition also in a plain PUT, a HEAD before the write checks it, and for parts another
-/// HEAD before the end; that is not atomic. A conditional or large put first asks tools.capabilities. Memory is taken
-/// from `tools.slabs` and bounded by it: K013 if one part of an upload is larger than that, so with 48 MiB an object
-/// has at most 445 GiB. A put waits until other puts have released enough of it. A lost reply costs a HEAD. Over plain
-/// http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
+///   3. Larger, with a condition that the server checks in a plain PUT, but not when parts are completed: streamed in
+///      one request up to single_put_bytes (5 GiB); above, in parts with a HEAD before the end, and so not atomically.
+/// If the server ignores the condition in a plain PUT, too, rules 1 and 2 apply: a HEAD before the write checks it, and
+/// for parts another HEAD before the end; that is not atomic. A conditional or large put first asks tools.capabilities.
+/// Memory is taken from `tools.slabs` and bounded by it: K013 if one part of an upload is larger than that, so with 48
+/// MiB an object has at most 445 GiB. A put waits until other puts have released enough of it. A lost reply costs a
+/// HEAD. Over plain http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
 ///
-/// An upload in parts that failed leaves its parts on the server if there is a journal (known sha256, journal.hpp) and
-/// the next run may succeed: after an interrupt, a failure of the network, an overload, a full store, a time-out,
-/// missing or refused credentials, denied access (K003), a part that the server lost (InvalidPart), or a completion
-/// that was refused with another status than 412 (its condition) and 400 (its parts). Otherwise, also
-/// without a journal, it tries to end the upload; after an interruption that fails. The parts also stay if the upload
-/// could not be ended, if the process was killed, or if the outcome of the completion is unknown, even after a 412.
-/// They stay until the next run resumes the upload or, with other content or headers, ends it (both with a journal), or
-/// until ObjectWriter::remove_leftovers(). If the server does not list them, such as without
-/// s3:ListMultipartUploadParts, the next run begins a new upload.
+/// An upload in parts that failed stays on the server, with its parts:
+///   - if there is a journal (known sha256, journal.hpp) and the next run may succeed: after an interrupt, a failure of
+///     the network, an overload, a full store, a time-out, missing or refused credentials, denied access (K003), a part
+///     that the server lost (InvalidPart), or a completion that was refused, except with 412 (its condition) or 400;
+///   - if the outcome of the completion is unknown, even after a 412;
+///   - if the process was killed.
+/// Every other failure, and without a journal also those of the first line, tries to end the upload. If that fails, as
+/// after an interruption, it stays as well. With a journal the next run resumes an upload that stayed, or ends it if
+/// content or headers differ. If the server does not list its parts, such as without s3:ListMultipartUploadParts, the
+/// next run begins a new upload. What nobody resumes or ends stays until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -116,12 +117,15 @@ struct WriteTraces {
 /// Decides it from the marks. Pure.
 Fate fate_of(const WriteTraces& traces);
 
-/// Turns the failure of a write into its outcome. For match a conflict (409) and an object that does not exist
-/// become status 412; for absent a conflict does if a HEAD finds an object. After an ambiguous failure it sends a HEAD.
-/// The write did not happen if the server answered each attempt, the last one with 5xx, and the condition of the write
-/// (if-absent or if-match) still holds. Else it succeeds if the object has our mark. A 412 counts as not written if
-/// fate_of() says so, and for if-absent if there is an object. A write that another writer has replaced or removed
-/// before the HEAD may count as not written. Otherwise, also if the HEAD fails, the outcome is unknown.
+/// Turns the failure of a write into its outcome. In this order:
+///   1. For match, a conflict (409) and an object that does not exist become status 412.
+///   2. A failure that is not ambiguous is returned. After a conflict for absent a HEAD comes first: with an object the
+///      status becomes 412.
+///   3. After an ambiguous failure a HEAD decides. The write did not happen if the server answered each attempt, the
+///      last one with 5xx, and the condition of the write still holds. It happened if the object has our mark: success.
+///      It did not happen after a 412 if fate_of() says so or, for absent, if there is an object.
+///   4. Otherwise, also if the HEAD fails, the outcome stays unknown (ambiguous).
+/// A write that another writer has replaced or removed before the HEAD may count as not written.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest);
 /// Stores the content as a multipart upload, as put_object() says.

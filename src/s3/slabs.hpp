@@ -1,8 +1,8 @@
 #pragma once
-// Memory for parts of uploads, with one bound for all transfers of a store: slabs that are in use, and those that are
-// kept for the next part, have at most bytes_max() together (S3Tuning::memory_bytes, 48 MiB). This is the back-pressure
-// of uploads: a thread waits until a slab is free. A thread must be able to fill and send its slab without taking a
-// second one; otherwise threads could wait for each other forever.
+// Memory for uploads: a pool with one bound for all transfers of a store (S3Tuning::memory_bytes, 48 MiB). The bound
+// covers the slabs in use and those that are kept for the next part. This is the back-pressure of uploads: a thread
+// waits until enough is free. It must be possible to fill, send and release a slab without taking another one;
+// otherwise threads could wait for each other forever.
 #include "content/rope.hpp"
 #include "sys/memory.hpp"
 #include <condition_variable>

@@ -36,9 +36,10 @@ struct ObjectInfo {
   std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
   /// The headers that readers get. Only head() of s3 and http fills them.
   std::string content_type = {}, cache_control = {}, content_encoding = {};
-  /// The digest that the writer recorded: a claim. put() checks PutOptions::sha256 before it records it. A copy on the
-  /// server records one without reading the bytes: copy() that of the source, copy_from() only PutOptions::sha256,
-  /// which hash_source checks. Another writer may record anything. Only head() of s3 fills it.
+  /// The digest that the writer recorded. It proves nothing, since another tool may record anything. put() records
+  /// PutOptions::sha256 after it has compared the bytes. Copies on the server do not read the bytes: copy() records the
+  /// digest of the source; copy_from() records PutOptions::sha256, compared with the bytes only if hash_source is set.
+  /// Only head() of s3 fills it.
   std::optional<Sha256> recorded_sha256 = {};
 };
 
@@ -50,11 +51,11 @@ struct Children {
   std::vector<std::string> directories;
 };
 
-/// Counts of calls since the store was opened, for `writes` in JSON and for tests: puts and copies that succeeded, and
-/// all other calls with a valid key. open() counts as a get (as two gets for an http object without an ETag), and
-/// children() as a list. A copy also counts as a put, and outside s3 as a get where the bytes pass through open().
-/// Retries and looks of the store itself are not counted. In the file and memory stores open() counts the whole object
-/// as read, s3 and http count what the rope fetches.
+/// Counts of calls since the store was opened, for `writes` in JSON and for tests. Puts and copies count if they
+/// succeeded, all other calls if the key was valid. open() and root_page() count as gets, keys() and children() as
+/// lists. An http object without ETag and Last-Modified counts as two gets. A copy also counts as a put, and outside s3
+/// as a get. Retries and looks of the store itself are not counted. In the file and memory stores open() counts the
+/// whole object as read, s3 and http count what the rope fetches.
 struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
   std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
@@ -94,22 +95,24 @@ public:
   /// costs as get() does.
   Result<std::optional<std::string>> root_page(std::uint64_t max_bytes);
   /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
-  /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs; reading then costs one
-  /// request per range in s3 and http. A range has 64 KiB to 2 MiB: as much as the read asks for, more while reads are
-  /// in order. Whole ranges of 2 MiB are then fetched ahead, each by a thread: up to 8 for all ropes of the store
-  /// together, but at least 2 for each. A rope keeps the range that was read last and those ahead in memory, up to 16
-  /// MiB, until it is destroyed or read elsewhere. Threads that read one rope wait for each other there. Bytes
-  /// of two versions are never mixed: if the object is replaced or removed meanwhile, reading fails with corrupt (K022,
-  /// or K003 if it was removed and the server hides that; D008, or not_found D001, in the file store) or gives the old
-  /// version, which the memory store keeps and the file store may have open. A read that failed for another reason may
-  /// be repeated. Exceptions: open_file_store(), web servers without strong ETags (Last-Modified decides, to 1 s).
+  /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs. Reading the rope:
+  ///   - costs one request per range in s3 and http. A range has 64 KiB to 2 MiB: as much as the read asks for, more
+  ///     while reads are in order. Then whole ranges of 2 MiB are fetched ahead, each by a thread: up to 8 for all
+  ///     ropes of the store together, but at least 2 for each. A rope keeps the range that was read last and those
+  ///     ahead in memory, up to 16 MiB, until it is destroyed or read elsewhere. Threads that read one rope wait for
+  ///     each other.
+  ///   - never mixes two versions. If the object is replaced or removed after open(), s3 and http fail with corrupt
+  ///     (K022); removed where absent objects are hidden, with K003 or H011. The memory store gives the old version.
+  ///     The file store does so if it has the file open; else it fails with D008 or not_found (D001). Exceptions:
+  ///     open_file_store(), and web servers without strong ETags (Last-Modified decides, to 1 s).
+  ///   - may be repeated after any other error.
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Omits a backend's
-  /// own objects, keys that check_key() refuses with SlashKeys::allowed, directory markers (slash_keys()), and in the
-  /// file store symbolic links and what lies behind them, unless the prefix up to its last '/' leads through one;
-  /// head(), get() and open() follow them. The listing is not a snapshot: objects that are written meanwhile may be
-  /// included or not. Costs one request per 1000 objects; in the file store one readdir per directory below the prefix
-  /// and one stat per entry. All entries are in memory.
+  /// own objects, keys that check_key() refuses with SlashKeys::allowed, and directory markers (slash_keys()). In the
+  /// file store it follows a symbolic link only in the directories that `prefix` names, and omits all others; head(),
+  /// get() and open() follow all. The listing is not a snapshot: objects that are written meanwhile may be included or
+  /// not. Costs one request per 1000 objects; in the file store one readdir per directory below the prefix and one stat
+  /// per entry. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);
   /// Returns the keys of list(). Costs the same; in the file store no stat, which is half of a large listing's time.
   Result<std::vector<std::string>> keys(const std::string& prefix);

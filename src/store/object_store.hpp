@@ -68,17 +68,19 @@ struct CopyRequest {
 class ObjectWriter : public ObjectReader {
 public:
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
-  /// has already replaced the object or the server gave none. After outcome_unknown (R004) the object may have been
-  /// written. After every other error it was not, or in s3 another writer has replaced or removed it since: R002, R003
-  /// (also for if-match when the object does not exist), R005, R008, R030, D00x, H00x, and K0xx, such as K013 above 445
-  /// GiB in s3. Costs all bytes. In s3 it costs one PUT request. Above 8 MiB it costs one per part and two more, or one
-  /// if the server checks the condition only in a PUT. A lost reply costs a HEAD, and a condition that the server
-  /// ignores one or two (s3/put.hpp). The first write there with a condition, of more than 8 MiB, or to a key that ends
-  /// in a slash also costs what conditional_writes() does, with its errors. In the file store it costs two fsyncs (and
-  /// one for each new directory), and for if-absent a stat and a link, else a lock and a rename; for if-match it also
-  /// reads and hashes the old object. A killed put leaves the old or new state, perhaps what remove_leftovers()
-  /// removes, and in the file store perhaps new empty directories, as one that fails may. In s3 a put may wait until
-  /// other puts have released memory, and an interruption does not end that wait (s3/slabs.hpp).
+  /// has already replaced the object or the server gave none. Fails with R002 (if-absent: it exists), R003 (if-match:
+  /// another ETag, or no object), R004, R005, R008, R030, D00x, H00x and K0xx, such as K013 above 445 GiB in s3. After
+  /// R004 (outcome_unknown) the object may have been written. After any other error it was not; or, in s3, it was, and
+  /// another writer has replaced or removed it since. A killed put leaves the old or the new state, and perhaps what
+  /// remove_leftovers() removes. A put that was killed or failed may leave new empty directories in the file store.
+  /// Costs all bytes, and:
+  ///   s3     one PUT request. Above 8 MiB: one for each part and two more, or one if the server checks the condition
+  ///          only in a PUT. A lost reply costs a HEAD, a condition that the server ignores one or two (s3/put.hpp).
+  ///          The first write with a condition, of more than 8 MiB, or to a key that ends in a slash also costs what
+  ///          conditional_writes() does, with its errors. A put may wait until other puts have released memory; an
+  ///          interruption does not end that wait (s3/slabs.hpp).
+  ///   file   two fsyncs, and one for each new directory; for if-absent a stat and a link, else a lock and a rename;
+  ///          for if-match it also reads and hashes the old object.
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options);
   /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
   /// has just written; the caller must look afterwards if that matters. After any error but R005 the object may be
@@ -86,10 +88,10 @@ public:
   /// with its errors; in the file store a stat and an fsync, and for an object that exists a lock and an unlink.
   Result<void> remove(const std::string& key);
   /// Whether preconditions are evaluated atomically with the write. If false, the server ignores at least one of the
-  /// two, and for that one the store looks before it writes, which is safe for one writer and not for several; or the
-  /// store can only be read. Free, except in s3 at a named endpoint: there the first call on each opened store reads
-  /// what is known of the server, or probes it with about 20 requests (s3/capabilities.hpp). If the role may not write
-  /// the probe's objects and nothing is known yet, it fails with K003.
+  /// two, and for that one the store looks before it writes, which is safe for one writer and not for several. Also
+  /// false for http. Free, except in s3 at a named endpoint: there the first call on each opened store reads what is
+  /// known of the server, or probes it with about 20 requests (s3/capabilities.hpp). If the role may not write the
+  /// probe's objects and nothing is known yet, it fails with K003.
   virtual Result<bool> conditional_writes() { return true; }
   /// Whether objects can be written under keys that end in one slash, besides objects below them. If false, writing one
   /// fails with R005, and removing one does nothing; do not read one then: some servers answer with the object of the
@@ -102,7 +104,8 @@ public:
   /// of them then fails: with K005, with R004 while it completes the upload, or in the file store with D001. It does
   /// not remove uploads whose age the server does not say, nor the small objects that a killed probe left
   /// (s3/capabilities.hpp). Returns how many were removed; after an error some may be gone: repeat the call. Costs one
-  /// request per 1000 uploads, or in the file store one readdir, and one request or unlink for each that it removes.
+  /// request per 1000 uploads, or in the file store one readdir and a stat per file, and one request or unlink for each
+  /// that it removes.
   virtual Result<std::uint64_t> remove_leftovers(std::int64_t before_us);
 
 protected:
@@ -118,25 +121,25 @@ private:
 /// A whole store: reads, writes, and copies without sending the bytes, where the server can.
 class ObjectStore : public ObjectWriter {
 public:
-  /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001; if the source
-  /// is removed meanwhile K005 on the server, K003 if it hides absent objects, or D001) and corrupt (K022, D008:
-  /// replaced; K022 also if it is removed while s3 reads it here). s3 copies on the server if that can check the
-  /// precondition and, with `options.sha256`, if this is the recorded digest of the source; otherwise the bytes pass
-  /// through this machine. s3 keeps the source's content type, cache control, encoding, disposition, language and
-  /// expiry where `options` does not say otherwise; user metadata is not kept. A copy on the server keeps the recorded
-  /// digest; otherwise only `options.sha256` is recorded. On the server it costs a HEAD and one COPY request, or, with
-  /// a precondition or above 5 GiB, one per 512 MiB and two more; with a precondition also what conditional_writes()
-  /// costs. Otherwise, and in the file store, it costs an open() and a put().
+  /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001). s3 copies on
+  /// the server if that can check the precondition and, with `options.sha256`, if this is the recorded digest of the
+  /// source. Otherwise the bytes pass through this machine. s3 keeps the source's content type, cache control,
+  /// encoding, disposition, language and expiry where `options` does not say otherwise; user metadata is not kept. A
+  /// copy on the server keeps the recorded digest; otherwise only `options.sha256` is recorded. If the source changes
+  /// meanwhile, a copy on the server fails with corrupt (K022: replaced) or not_found (K005: removed; K003 if absent
+  /// objects are hidden); any other copy fails as reading a rope from open() does. On the server it costs a HEAD and
+  /// one COPY request, or, with a precondition or above 5 GiB, one per 512 MiB and two more; with a precondition also
+  /// what conditional_writes() costs. Otherwise, and in the file store, it costs an open() and a put().
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options);
   /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives. Returns true if
-  /// it did; false if these two stores cannot do that, in which case nothing was written and the caller must send the
-  /// bytes itself. It returns false unless both are s3 stores of one service; for if-match; for if-absent if the server
-  /// does not evaluate it in copies or the source is empty; and if `options.sha256` is set and the source has not
-  /// exactly this recorded digest. With `options.hash_source` the source is read as well, and other bytes are corrupt
-  /// (R008). The credentials of this store must be able to read the source; if not, K003. Fails with not_found (R001;
-  /// K005, or K003 of a server that hides absent objects: removed meanwhile, or K022 while `hash_source` reads it),
-  /// already_exists (R002), outcome_unknown (R004) and corrupt (K022: replaced). Costs what copy() on the server costs,
-  /// and with `hash_source` reading the source; false may cost a HEAD and what conditional_writes() does.
+  /// it did; false if it cannot, in which case nothing was written and the caller must send the bytes itself. False:
+  ///   - unless both are s3 stores of one service;
+  ///   - for if-match, and for if-absent if the server does not evaluate it in copies or the source is empty;
+  ///   - if `options.sha256` is set and the source has not exactly this recorded digest.
+  /// With `options.hash_source` the source is read as well, and other bytes are corrupt (R008). The credentials of this
+  /// store must be able to read the source; if not, K003. Fails as copy() does: R001, R002, R004, and if the source
+  /// changes meanwhile as there on the server, or as the rope while `hash_source` reads it. Costs what copy() on the
+  /// server costs, and with `hash_source` reading the source; false may cost a HEAD and what conditional_writes() does.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
                          const PutOptions& options);
 

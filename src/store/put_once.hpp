@@ -21,15 +21,15 @@ struct Once {
 /// them. Fails with already_exists (R009, both digests) if the key exists with different content, with R004 if a reply
 /// was lost and the object is absent, with R002 if the object disappeared before it was read, with R008, and with the
 /// other errors of put() and of reading. After R004, and after an error of reading, the object may have been written:
-/// repeat the call. In the file store an object that was there already may not survive a power cut yet, if its writer
-/// has not returned; nor one whose name the disk did not confirm (R004 of put()), for which the result is true. Costs
-/// one write; if the key exists or the reply was lost, also reading the stored object. In s3 the parts of a large
-/// object may be sent before the server says that the key exists: look first (head, copy_once).
+/// repeat the call. Exception to the guarantee of put(): in the file store, success does not mean that the object
+/// survives a power cut if its writer has not returned yet (false), or if the disk did not confirm its name (put() had
+/// R004; true). Costs one write; if the key exists or the reply was lost, also reading the stored object. In s3 the
+/// parts of a large object may be sent before the server says that the key exists: look first (head, copy_once).
 Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once);
 
-/// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001). If
-/// an object at `to` disappeared before it was read, this is R004 where put_once() has R002, if the server copied or if
-/// the object was there at the first look. A source that does not exist is not an error if the target has the bytes.
+/// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001). If an
+/// object at `to` disappears before it is read, the error may be R004 instead of R002: repeat the call in both cases. A
+/// source that does not exist is not an error if the target has the bytes.
 /// The server copies it if the two stores can do that (ObjectStore::copy_from, with its errors, such as K003); if they
 /// cannot, the bytes pass through this machine. `once.content` is not used. Costs a head first, so an object that
 /// exists with the right recorded digest is not read, unless `once.hash` is set: then the source is read, or the object

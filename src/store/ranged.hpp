@@ -36,8 +36,9 @@ private:
 
 /// Returns a source of `size` bytes. Its read() blocks until the range has arrived; it fails with the errors of
 /// `fetch`, which are not kept: the next read fetches again. read() may be called by several threads; they wait for
-/// each other. A read that skips to what is in flight takes it from there; one at another place and the destructor wait
-/// for the ranges in flight. Keeps the current block and the blocks in flight in memory.
+/// each other. A read ahead of the current place uses the ranges in flight if they hold it. A read at any other place,
+/// and the destructor, wait until all ranges in flight have arrived, and drop them. Keeps the current block and the
+/// blocks in flight in memory.
 std::shared_ptr<const content::Source> make_ranged_source(std::uint64_t size, FetchRange fetch,
                                                           std::shared_ptr<RangeShare> share);
 
