@@ -22,10 +22,7 @@ Refusal own_refusal(Error error) {
 }
 
 // Whether the server may have done what was asked, or may still do it, although the call failed.
-bool is_ambiguous(const Refusal& refusal) {
-  bool cannot = refusal.status == 501 || refusal.status == 505 || refusal.status == 507;
-  return refusal.ambiguous || (refusal.status >= 500 && !cannot);
-}
+bool is_ambiguous(const Refusal& refusal) { return refusal.ambiguous || may_have_been_done(refusal.status); }
 
 // S3 always sends the ETag of an object, so an answer without one is not from S3. The answer to a copy has it in its
 // body.

@@ -231,6 +231,8 @@ Refusal refusal_of(const net::Response& response, const std::string& what) {
   return refusal;
 }
 
+bool may_have_been_done(int status) { return status >= 500 && status != 501 && status != 505 && status != 507; }
+
 Refusal refusal_of(net::Failure failure, const std::string& what) {
   Refusal refusal;
   refusal.trouble = net::trouble_of(failure);

@@ -36,6 +36,9 @@ ErrorRow error_row(std::string_view s3_code, int status);
 /// status that is retried (408, 409, 429, 500, 502, 503, 504). `what` names the action: "store `k` in s3://b".
 Refusal refusal_of(const net::Response& response, const std::string& what);
 Refusal refusal_of(net::Failure failure, const std::string& what);
+/// Whether a write may have happened, or may still happen, although the answer has this status: a server's error, but
+/// not "not implemented", "version not supported" and "insufficient storage" (501, 505, 507). Pure.
+bool may_have_been_done(int status);
 /// Whether the body of a success (2xx) is an <Error>. CompleteMultipartUpload and CopyObject may answer so.
 bool holds_error(const net::Response& response);
 /// Makes a Refusal for an answer that did not come from S3, such as a proxy's page (corrupt K020). Its status is 0; the

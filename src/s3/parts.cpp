@@ -161,7 +161,8 @@ PutOutcome completed_otherwise(const PartUpload& upload, const BegunUpload& begu
                                const Sha256& digest) {
   auto kind = refusal.error.kind;
   bool unsent = refusal.status == 0 && (kind == ErrorKind::unauthenticated || kind == ErrorKind::cancelled);
-  bool unknown = refusal.code == "NoSuchUpload" || refusal.status >= 500 || (refusal.status == 0 && !unsent);
+  bool unknown =
+      refusal.code == "NoSuchUpload" || may_have_been_done(refusal.status) || (refusal.status == 0 && !unsent);
   if (unknown) refusal.ambiguous = true;
   auto outcome = settled(upload.tools, upload.request, begun.marked, std::move(refusal), digest);
   // Where nobody knows the outcome, also after a 412, the upload may still be there: the next run resumes it.

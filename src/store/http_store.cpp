@@ -8,9 +8,11 @@
 #include "net/fetch.hpp"
 #include "s3/replies.hpp"
 #include "sys/file.hpp"
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <fmt/core.h>
+#include <iterator>
 
 namespace quarry::store {
 
@@ -180,7 +182,8 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
                filled > before;
     if (cut && attempt < k_continued_max) continue;
     if (!response) return fail(std::move(response).error());
-    if (response->status == 412 || response->status == 404 || response->status == 410) return replaced(object.info.key);
+    constexpr int k_gone[] = {412, 404, 410, 416}; // 416: the object is shorter now
+    if (std::ranges::find(k_gone, response->status) != std::end(k_gone)) return replaced(object.info.key);
     if (!response->ok()) return bad_status(request.url.shown(), response->status);
     if (filled != into.size() && filled == before)
       return fail(ErrorKind::corrupt, "K021", fmt::format("{} gives nothing for a range", request.url.shown()));

@@ -31,7 +31,8 @@ Result<void> fetch_range(s3::Bucket& bucket, AtomicCounters& counters, const Pin
   };
   ++counters.ranges;
   auto done = bucket.call(call);
-  if (!done && (done.error().status == 412 || done.error().status == 404)) return replaced(object.key);
+  if (!done && (done.error().status == 412 || done.error().status == 404 || done.error().status == 416))
+    return replaced(object.key); // 416: a server that ignores If-Match has a shorter object now
   if (!done) return fail(std::move(done.error().error));
   if (filled != into.size())
     return fail(ErrorKind::corrupt, "K021",

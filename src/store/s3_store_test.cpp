@@ -549,6 +549,21 @@ TEST_F(S3Store, TwoVersionsAreNotMixedWhereTheServerIgnoresIfMatch) {
   auto read = content->read((1u << 20) - 1000, std::as_writable_bytes(std::span(end)));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, "K022") << render(read.error());
+  auto longer = store->open("k");
+  ASSERT_TRUE(longer);
+  ASSERT_TRUE(store->put("k", Rope::literal("short"), {}));
+  auto past = longer->read((1u << 20) - 1000, std::as_writable_bytes(std::span(end)));
+  ASSERT_FALSE(past);
+  EXPECT_EQ(past.error().code, "K022") << render(past.error());
+}
+
+// Nothing was stored then, so this is no unknown outcome.
+TEST_F(S3Store, AFullServerIsSaidSoWhenPartsAreJoined) {
+  arm(R"({"action":"status:507:InsufficientStorage","method":"POST","query":"uploadId"})");
+  auto put = store_->put("large", Rope::literal(noise(k_part * 3)), {});
+  ASSERT_FALSE(put);
+  EXPECT_EQ(put.error().code, "K014") << render(put.error());
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
 }
 
 // Nobody can resume these: there is no journal without a digest, and never one of a copy.
