@@ -86,7 +86,20 @@ Result<inspect::Asked> family_of_plan(const Context& context, const Arguments& a
   return asked ? std::move(*asked) : inspect::Asked();
 }
 
-Result<Findings> findings_inside(Context& context, const Arguments& arguments, const publish::Plan& plan) {
+/// A mistyped family would otherwise switch off what the profile was chosen for.
+void add_unjudged(const std::vector<InspectedWheel>& wheels, const std::string& group, Findings& notes) {
+  auto code = device_code_of(wheels);
+  auto with_code = std::ranges::count_if(code.files, [](const auto& file) { return !file.contents.objects.empty(); });
+  if (with_code == 0) return;
+  notes.push_back({"P122", Severity::warning, group.empty() ? std::string("the run") : group,
+                   fmt::format("the device code of {} was not compared with a GPU family: {}",
+                               units::things(static_cast<std::uint64_t>(with_code), "file"),
+                               group.empty() ? std::string("none was named") : fmt::format("{} names none", group)),
+                   "name the families that the wheels are for: --amdgpu-family gfx94X-dcgpu"});
+}
+
+Result<Findings> findings_inside(Context& context, const Arguments& arguments, const publish::Plan& plan,
+                                 Findings& notes) {
   TRY(auto asked, family_of_plan(context, arguments));
   TRY(auto windows, load_windows_paths(context));
   TRY(auto values, load_metadata_values(context));
@@ -94,6 +107,7 @@ Result<Findings> findings_inside(Context& context, const Arguments& arguments, c
   std::vector<FileOperand> operands;
   for (auto& path : wheels_of_plan(plan)) operands.push_back({std::move(path), {}});
   TRY(auto wheels, inspect_wheels(context, tables, operands));
+  if (asked.targets.empty()) add_unjudged(wheels, arguments.get("--artifact-group"), notes);
   return findings_of_wheels(wheels, tables, {std::move(asked), windows, std::move(values), {}});
 }
 
@@ -123,14 +137,16 @@ Result<void> add_findings_of_rules(Context& context, const Arguments& arguments,
   TRY(auto inputs, rule_inputs_of(context, arguments, {}));
   const auto profile = inputs.profile.value_or(inspect::RuleProfile());
   TRY(auto findings, findings_of_packages(context, arguments, plan, profile));
+  Findings notes;
   if (profile.wheels) {
-    TRY(auto inside, findings_inside(context, arguments, plan));
+    TRY(auto inside, findings_inside(context, arguments, plan, notes));
     std::ranges::move(inside, std::back_inserter(findings));
   }
   auto looks_for = [&](const std::string& code) { return profile.wheels || closure::is_rule_of_sets(code); };
   TRY(auto report, judged_by_rules(context, std::move(inputs), {std::move(findings), looks_for}));
   if (has_errors(report.findings)) return refused(report, profile.name);
   std::ranges::move(report.findings, std::back_inserter(plan.notes));
+  std::ranges::move(notes, std::back_inserter(plan.notes));
   return {};
 }
 

@@ -208,6 +208,30 @@ Result<std::optional<content::Rope>> packed_again(const Thinning& thinning, cons
   return std::optional<content::Rope>();
 }
 
+/// What is kept of a plain bundle, moved together: only its own table names places in it. Were the removed code blanked
+/// as in a plain bundle, the stream could unpack to thousands of times its size, which readers take for an attack.
+content::Rope moved_together(const content::Rope& plain, const std::vector<Entry>& entries,
+                             const std::vector<const Entry*>& removed) {
+  std::vector<Entry> kept;
+  for (const auto& entry : entries)
+    if (std::ranges::find(removed, &entry) == removed.end()) kept.push_back({entry.id, entry.offset, entry.size, {}});
+  std::vector<Entry*> by_place;
+  for (auto& entry : kept) by_place.push_back(&entry);
+  std::ranges::sort(by_place, {}, [](const Entry* entry) { return std::pair(entry->offset, entry->size); });
+  content::Rope code;
+  const auto begin = table_bytes(kept);
+  for (auto* entry : by_place) {
+    auto aligned_to = std::min(std::max<std::uint64_t>(entry->offset & (~entry->offset + 1), 1), k_bundle_align);
+    auto end = begin + code.size(), at = (end + aligned_to - 1) / aligned_to * aligned_to;
+    code.append(content::Rope::zeros(at - end));
+    code.append(plain.slice(entry->offset, entry->size));
+    entry->offset = at;
+  }
+  auto out = content::Rope::literal(table_of(kept, begin));
+  out.append(code);
+  return out;
+}
+
 Result<void> thin_compressed(Thinning& thinning, const Bundle& bundle) {
   if (std::ranges::none_of(bundle.entries,
                            [&](const Entry& e) { return is_unwanted_entry(e, thinning.request.devices); }))
@@ -220,7 +244,9 @@ Result<void> thin_compressed(Thinning& thinning, const Bundle& bundle) {
   std::vector<const Entry*> removed;
   TRY(auto changes, changes_of(bundle.entries, 0, thinning, removed));
   if (removed.empty()) return {};
-  TRY(auto thinned, changed_file(plain, changes));
+  TRY_DO(changed_file(plain, changes)); // refuses entries that share bytes
+  auto thinned = moved_together(plain, bundle.entries, removed);
+  header.unpacked = thinned.size();
   auto room = bundle.end - bundle.begin;
   TRY(auto packed, packed_again(thinning, thinned, header, room));
   if (!packed) {
