@@ -353,3 +353,12 @@ def test_sdk_build_thins_while_packing(tmp_path):
     with zipfile.ZipFile(made) as one, zipfile.ZipFile(tmp_path / "later" / made.name) as other:
         digests = [{info.filename: (info.file_size, info.CRC) for info in archive.infolist()} for archive in (one, other)]
     assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize("group, said", [((), "none was named"), (("--artifact-group", "gfx94X-dcgp"), "gfx94X-dcgp names none")])
+def test_a_publish_says_when_no_family_judged_the_code(library, tmp_path, group, said):
+    wheel(tmp_path / "dist" / NAME, {"demo/__init__.py": b"", "demo/lib/libx.so": library.read_bytes()})
+    words = ("publish", tmp_path / "dist", "--store", f"file:{tmp_path}/store", "--run-id", "1", "--platform", "linux", "--allow-missing", "*", "--profile", "release", "--dry-run")
+    done = good(*words, *group)
+    assert "warning[P122]" in done.err and said in done.err
+    assert "P122" not in refused("P091", 1, *words, "--artifact-group", "gfx94X-dcgpu").err
