@@ -151,10 +151,12 @@ bool fits_system(std::string_view platform, const MachineFile& file) {
 void check_machines(Report& report) {
   bool any = std::ranges::find(report.platforms, "any") != report.platforms.end();
   std::vector<std::string> code, other;
+  bool starts = false; // a program for Windows: other processors emulate it
   for (const auto& file : report.wheel.files) {
     bool launcher = any && file.pe && file.member.ends_with(".exe"); // as in setuptools: it is started, not loaded
     if ((!file.elf && !file.pe) || launcher) continue;
     code.push_back(file.member);
+    starts = starts || (file.pe && file.member.ends_with(".exe"));
     auto machine = file.elf ? machine_name(file.elf->facts.machine) : pe::machine_name(file.pe->machine);
     bool fits = std::ranges::any_of(
         report.platforms, [&](const auto& tag) { return fits_system(tag, file) && fits_platform(tag, machine); });
@@ -166,6 +168,11 @@ void check_machines(Report& report) {
         "Q107", Severity::error,
         fmt::format("its tag says `any` machine, and it holds machine code: {}", text::first(code, k_members_named)),
         "give it the tag of the machine: `quarry wheel retag --platform-tag linux_x86_64`");
+  else if (other.size() == code.size() && !starts)
+    report.add("Q106", Severity::error,
+               fmt::format("none of its files is for the machine and system that its tag says: {}",
+                           text::first(other, k_members_named)),
+               "give it the tag of their machine: `quarry wheel retag --platform-tag`; or build it for this one");
   else
     report.add("Q106", other, "its files are for another machine or system than its tag says",
                "omit these files, or give the wheel the tag of their system and machine");
