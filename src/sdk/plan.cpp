@@ -151,7 +151,8 @@ Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, 
   plan.default_family = inputs.naming.default_family();
   Packages packages;
   if (recipe.device()) {
-    TRY_DO(check_targets_known(trees, prepared.choice, plan.findings));
+    TRY_DO(check_targets_known(trees, prepared.choice,
+                               request.families.empty() ? Chosen::by_artifacts : Chosen::by_request, plan.findings));
     check_same_artifacts(prepared.choice, plan.findings);
   }
   for (const auto& instance : runtime_instances(recipe, plan.families, request.platform))

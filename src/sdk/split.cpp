@@ -149,7 +149,7 @@ Result<void> check_form(const ArtifactTrees& trees, Form form, const Choice& cho
   return form == Form::split ? check_split(trees, choice) : check_whole(trees);
 }
 
-Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Findings& findings) {
+Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Chosen chosen, Findings& findings) {
   TRY(auto document, document_of_base(trees, k_dist_info));
   auto known = document ? listed_targets(*document) : std::vector<std::string>();
   for (auto& target : known) target = std::string(artifact::target_base(target));
@@ -159,6 +159,13 @@ Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Fin
       findings.push_back({"S061", Severity::error, target,
                           fmt::format("there are artifacts for it, and the build was for {}", text::join(known, ", ")),
                           "take all artifacts from one run, or omit the target from the list of families"});
+  if (chosen == Chosen::by_request) return {};
+  std::erase_if(known, [&](const auto& target) { return std::ranges::binary_search(choice.families, target); });
+  if (!known.empty())
+    findings.push_back({"S063", Severity::warning, text::join(known, ", "),
+                        "the build was for these targets, too, and no artifact here is, so they get no package",
+                        "fetch the artifacts of the whole run; or say which families are wanted: "
+                        "--linux-amdgpu-families, --windows-amdgpu-families"});
   return {};
 }
 

@@ -19,9 +19,11 @@ Result<Form> form_of(ArtifactTrees& trees);
 /// named for a family although the code of each target is apart.
 Result<void> check_form(const ArtifactTrees& trees, Form form, const Choice& choice);
 
-/// S061 (error) for each target that is to be built and that the build itself does not know: the artifact `base` lists
-/// its targets in share/therock/dist_info.json, where there is one. corrupt B002: that file is not a JSON object.
-Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Findings& findings);
+enum class Chosen : std::uint8_t { by_request, by_artifacts }; ///< who said which families are built
+/// Compares the targets with those that the build itself lists in share/therock/dist_info.json of the artifact `base`,
+/// where there is one: S061 (error) for each that it does not know; and if nobody chose the families, S063 (warning)
+/// for those without an artifact here. corrupt B002: that file is not a JSON object.
+Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Chosen chosen, Findings& findings);
 
 /// S063 (warning) for each target that lacks an artifact of device code which another target of the choice has. Pure.
 void check_same_artifacts(const Choice& choice, Findings& findings);

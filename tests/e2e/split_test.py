@@ -307,6 +307,13 @@ def test_a_target_that_the_build_does_not_know(own, tmp_path):
     assert "error[S061] gfx942" in done.err
 
 
+def test_a_target_of_the_build_without_artifacts(own, tmp_path):
+    (own / DIST_INFO).write_text('{"dist_amdgpu_targets": "gfx1030;gfx942;gfx908"}')
+    assert "warning[S063]: gfx908: the build was for these targets, too" in good(*words(own, tmp_path / "out")).err
+    chosen = good(*words(own, tmp_path / "chosen"), "--linux-amdgpu-families", "gfx942")
+    assert "S063" not in chosen.err
+
+
 def test_a_target_that_lacks_an_artifact(own, tmp_path):
     """A job of one target failed: the packages are made, and the build says what they lack."""
     for target in small_artifacts.TARGETS:
