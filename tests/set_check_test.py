@@ -6,6 +6,7 @@ import json
 import random
 import sys
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -258,6 +259,24 @@ def test_what_two_wheels_differ_in(tmp_path):
     assert good("wheel", "diff", first, first).code == 0
     assert "new file" in quarry("wheel", "diff", first, second).out
     refused("W022", 2, "wheel", "diff", first, distributions.sdist(b, "other", "1.0"))
+
+
+def test_a_defect_does_not_hide_the_difference(tmp_path):
+    """As of the wheels of another tool whose RECORD names other sizes; a broken archive stops it."""
+    a, b = tmp_path / "a", tmp_path / "b"
+    a.mkdir(), b.mkdir()
+    first = distributions.wheel(a, "demo", "1.0", payload=b"x" * 100)
+    second = b / first.name
+    with zipfile.ZipFile(first) as old, zipfile.ZipFile(second, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, b"y" * 300 if name == "demo_payload.txt" else old.read(name))
+    done = quarry("wheel", "diff", first, second, "--json")
+    assert done.code == 1 and {one["code"] for one in done.json["findings"]} == {"W003"}
+    assert "error[W003]" in quarry("wheel", "diff", first, second).err
+    assert [one["file"] for one in done.json["size_changes"]] == ["demo_payload.txt"]
+    assert [one["place"] for one in done.json["package"]["differences"]] == ["demo_payload.txt"]
+    second.write_bytes(second.read_bytes()[:-40])
+    refused("W010", 6, "wheel", "diff", first, second)
 
 
 def random_set(dist: Path, base: Index, seed: int) -> dict[str, str]:

@@ -57,11 +57,21 @@ bool is_compared_as_value(const std::string& path) {
   return std::find(std::begin(k_names), std::end(k_names), path) != std::end(k_names);
 }
 
+Result<wheel::VerifyReport> verified(const Rope& rope, const std::string& path, const ReadOptions& options) {
+  if (!options.defects) return wheel::require_sound(rope, path, options.workers);
+  TRY(auto report, wheel::verify(rope, path, options.workers));
+  bool readable = report.name && report.metadata && report.wheel_info;
+  if (!readable) return wheel::require_sound(rope, path, options.workers); // for its error
+  for (const auto& finding : report.findings)
+    if (finding.severity == Severity::error) options.defects->push_back(finding);
+  return report;
+}
+
 Result<void> add_members(const std::shared_ptr<const zip::Reader>& zip, const wheel::VerifyReport& report,
                          const ReadOptions& options, Package& into) {
   std::map<std::string_view, const Sha256*> recorded; // verified against the bytes already
   for (const auto& row : report.record)
-    if (row.sha256) recorded[row.path] = &*row.sha256;
+    if (row.sha256 && !has_errors(report.findings)) recorded[row.path] = &*row.sha256;
   for (const auto& member : zip->members()) {
     auto path = without_version(member.name);
     if (member.is_directory || is_compared_as_value(path)) continue;
@@ -78,7 +88,7 @@ Result<void> add_members(const std::shared_ptr<const zip::Reader>& zip, const wh
 }
 
 Result<Package> read_wheel(const Rope& rope, const std::string& path, const ReadOptions& options) {
-  TRY(auto report, wheel::require_sound(rope, path, options.workers));
+  TRY(auto report, verified(rope, path, options));
   Package package;
   package.file = path::basename(path);
   package.project = report.name->project.str();
@@ -91,7 +101,10 @@ Result<Package> read_wheel(const Rope& rope, const std::string& path, const Read
   package.entry_points = std::move(report.entry_points);
   Findings findings;
   auto zip = zip::Reader::open(rope, package.file, findings);
-  if (!zip) return fail(ErrorKind::corrupt, "W010", fmt::format("{} changed while it was read", path), "run it again");
+  if (!zip || has_errors(findings))
+    return fail(ErrorKind::corrupt, "W010",
+                fmt::format("{} is not a sound archive, or it changed while it was read", path),
+                fmt::format("run it again; `quarry wheel verify {}` lists everything", path));
   package.zip = std::make_shared<const zip::Reader>(std::move(*zip));
   TRY_DO(add_members(package.zip, report, options, package));
   return package;

@@ -49,6 +49,8 @@ struct Package {
 struct ReadOptions {
   unsigned workers = 1;
   std::string spool_directory = "/tmp"; ///< for temporary files; must exist
+  Findings* defects =
+      nullptr; ///< if set: gets those of a wheel, which is read in spite of them if its archive is sound
 };
 
 /// Returns the wheels and sdists of a directory or of its `dist/`, sorted; or `path` itself if it is one. Fails with

@@ -65,40 +65,54 @@ Json change_json(const inspect::SizeChange& change) {
           {"added", change.added}, {"removed", change.gone},      {"targets", targets}};
 }
 
-Json wheel_diff_document(const inspect::PackageDiff& package, const inspect::SizeComparison& sizes) {
+Json wheel_diff_document(const inspect::PackageDiff& package, const inspect::SizeComparison& sizes,
+                         const Findings& defects) {
   Json changes = Json::array();
   for (const auto& change : sizes.changes) changes.push_back(change_json(change));
   auto both = [](std::uint64_t left, std::uint64_t right) { return Json{{"left", left}, {"right", right}}; };
   return {{"package", package_json(package)},
           {"download_bytes", both(sizes.left.download, sizes.right.download)},
           {"installed_bytes", both(sizes.left.installed, sizes.right.installed)},
-          {"size_changes", changes}};
+          {"size_changes", changes},
+          {"findings", findings_json(defects)}};
 }
 
-Result<inspect::Package> wheel_of(const Context& context, const std::string& operand, Progress& progress) {
+/// With what is wrong with it: the question is often asked of a wheel that another tool made.
+struct ReadWheel {
+  inspect::Package package;
+  Findings defects;
+};
+
+Result<ReadWheel> wheel_of(const Context& context, const std::string& operand, Progress& progress) {
+  ReadWheel read;
   TRY(auto file, file_operand(context, operand));
   TRY(auto bytes, bytes_of_wheel(context, file, [&](std::uint64_t fetched) { progress.update(fetched); }));
-  TRY(auto package, inspect::read_package(bytes, file.place, {context.jobs, temporary_of(context)}));
-  if (package.kind == dist::DistributionKind::wheel) return package;
+  TRY(read.package, inspect::read_package(bytes, file.place, {context.jobs, temporary_of(context), &read.defects}));
+  if (read.package.kind == dist::DistributionKind::wheel) return read;
   return fail(ErrorKind::invalid_argument, "W022", fmt::format("{} is not a wheel", file.place),
               "`quarry set diff` compares source distributions, too");
 }
 
 Result<int> run_wheel_diff(Context& context, const Arguments& arguments) {
   auto progress = context.out.progress("reading", 0);
-  std::vector<inspect::Package> left(1), right(1);
-  TRY(left.front(), wheel_of(context, arguments.operands.at(0), *progress));
-  TRY(right.front(), wheel_of(context, arguments.operands.at(1), *progress));
+  TRY(auto from, wheel_of(context, arguments.operands.at(0), *progress));
+  TRY(auto to, wheel_of(context, arguments.operands.at(1), *progress));
+  auto defects = std::move(from.defects);
+  std::ranges::move(to.defects, std::back_inserter(defects));
+  std::vector<inspect::Package> left, right;
+  left.push_back(std::move(from.package));
+  right.push_back(std::move(to.package));
   progress->update(left.front().size + right.front().size);
   // Two wheels are compared, whatever they are called; their names differ as metadata.
   right.front().project = left.front().project;
   TRY(auto diff, inspect::compare(left, right, {}, {context.jobs, temporary_of(context)}));
   TRY(auto sizes, inspect::compare_sizes(left.front(), right.front(), {context.jobs, temporary_of(context)}));
   progress->finish();
+  context.out.findings(defects);
   const auto& package = diff.packages.front();
   context.out.data(text_of(package));
   context.out.data(sizes_text(sizes, context.out.data_look()));
-  if (context.out.json()) context.out.document(wheel_diff_document(package, sizes));
+  if (context.out.json()) context.out.document(wheel_diff_document(package, sizes, defects));
   return diff.unexpected() == 0 ? 0 : traits(ErrorKind::failed).exit_code;
 }
 } // namespace
@@ -108,7 +122,8 @@ Command wheel_diff_command() {
       .path = {"wheel", "diff"},
       .summary = "how two wheels differ, and which change costs how many bytes",
       .description =
-          "Verifies both wheels and compares them: which files there are, their bytes and executable bits, the dynamic "
+          "Verifies both wheels and compares them, also if it finds a defect, as long as the archive can be read: "
+          "which files there are, their bytes and executable bits, the dynamic "
           "sections of ELF files and whether code, data and symbols are the same, metadata, tags, entry points. Then "
           "the sizes, file by file, the largest change first: what it costs those who download, what it costs on disk, "
           "and for files with device code which GPU targets came, went or grew. The sizes of targets are those of "
