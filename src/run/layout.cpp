@@ -117,8 +117,9 @@ Result<PackageDirectory> Layout::packages(std::string_view area, std::string_vie
   if (std::find(areas.begin(), areas.end(), area) == areas.end())
     return refused("package area", area, "is not one of: " + text::join(areas, ", "));
   bool grouped = !group.empty() && (form != PackageForm::aug || !group.starts_with("multi-arch"));
+  auto top = form == PackageForm::aug ? std::string_view("python") : area; // all areas lie in one directory there
   PackageDirectory d;
-  d.root = prefix() + std::string(area) + "/" + (grouped ? std::string(group) + "/" : "");
+  d.root = prefix() + std::string(top) + "/" + (grouped ? std::string(group) + "/" : "");
   d.dist = form == PackageForm::quarry ? d.root + "dist/" : d.root;
   d.simple = d.root + "simple/";
   d.simple_json = d.root + "simple-json/";

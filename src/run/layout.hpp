@@ -25,7 +25,7 @@ Result<void> check_group(std::string_view group);
 enum class PackageForm : std::uint8_t {
   quarry, ///< python/{group}/{dist/, simple/, simple-json/, seals/, index.html}
   feb,    ///< python/{group}/ holds files and index.html
-  aug,    ///< as feb, but packages for all targets, and groups called "multi-arch…", lie in python/ itself
+  aug,    ///< as feb, but all areas in python/; packages for all targets, and groups "multi-arch…", in python/ itself
 };
 
 /// Keys of one package directory; those that end in '/' are prefixes.

@@ -40,6 +40,8 @@ TEST(Layout, PackageDirectories) {
   EXPECT_EQ(layout.packages("python", "", PackageForm::aug)->dist, "42-linux/python/");
   EXPECT_EQ(layout.packages("python", "multi-arch-release", PackageForm::aug)->dist, "42-linux/python/");
   EXPECT_EQ(layout.packages("python", "", PackageForm::aug)->index_html, "42-linux/python/index.html");
+  EXPECT_EQ(layout.packages("jax", "", PackageForm::aug)->dist, "42-linux/python/");
+  EXPECT_EQ(layout.packages("jax", "", PackageForm::feb)->dist, "42-linux/jax/");
   EXPECT_FALSE(layout.packages("rust", "g"));
 }
 

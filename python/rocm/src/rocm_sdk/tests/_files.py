@@ -202,7 +202,7 @@ def _family_fits() -> None:
     """The libraries installed are for the GPUs of this machine, or for the family that the environment names."""
     installed = _packages.installed_families()
     if not installed:
-        raise Skipped("no libraries are installed")
+        raise Skipped("no libraries of one GPU family are installed")
     wanted = _packages.libraries_family()
     if _packages.detected_targets() or wanted not in installed:
         wanted = _packages.resolved_family()
