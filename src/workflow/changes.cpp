@@ -292,6 +292,7 @@ Changes compare(const Repository& before, const Repository& after) {
   auto is_in = [](const Repository& state, const std::string& path) { return state.tree && state.tree->exists(path); };
   for (const auto& file : after.files) {
     const auto* was = before.find(file->path);
+    if (was && (!was->readable || !file->readable)) continue; // it is reported, and nothing can be said of it
     if (was)
       Comparer(*was, *file, changes).compare();
     else if (!is_in(before, file->path))

@@ -39,6 +39,12 @@ bool take_same_subject(std::vector<Located>& gone, const Located& fresh) {
   return true;
 }
 
+/// Whether a change made a file unreadable: what it held before is then neither gone nor repaired.
+bool hides_a_file(const Sides& sides, const History& history) {
+  return std::ranges::any_of(sides.after.files,
+                             [&](const auto& file) { return !file->readable && history.find(file->path); });
+}
+
 /// New findings, and old ones in files that run more often than before.
 void review_lint(const Report& before, const Report& now, const Sides& sides, Review& review) {
   auto fresh = now;
@@ -47,8 +53,10 @@ void review_lint(const Report& before, const Report& now, const Sides& sides, Re
   remove_known(gone, now);
   for (const auto& one : fresh.findings)
     review.findings.push_back({one, take_same_subject(gone.findings, one) ? "existed before, has changed" : "new"});
+  bool hidden = hides_a_file(sides, review.history);
+  if (hidden) review.not_looked_at.emplace_back("what the change repairs: a changed file cannot be read");
   for (const auto& one : gone.findings)
-    if (one.severity != Severity::note || one.code == codes::empty_ref)
+    if (!hidden && sides.after.find(one.file) && (one.severity != Severity::note || one.code == codes::empty_ref))
       review.right.push_back(
           fmt::format("fixed: {} at {} of the base: {}", one.code, to_finding(one).place, one.message));
   auto old_runs = repetitions(sides.before), new_runs = repetitions(sides.after);

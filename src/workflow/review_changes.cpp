@@ -137,9 +137,9 @@ bool takes_branch(const Node& filter) {
                      [](const Node& item) { return item.text == "**" || item.text == "*"; });
 }
 
-/// Whether the pull request itself starts the workflow.
+/// Whether the pull request itself starts the workflow as it changes it: pull_request_target runs the base's file.
 bool starts_by_request(const Event& event, const History& history) {
-  bool request = event.name == "pull_request" || event.name == "pull_request_target" || event.name == "merge_group";
+  bool request = event.name == "pull_request";
   if (!request && event.name != "push") return false;
   if (!event.filter || !event.filter->is_mapping()) return true;
   return (request || takes_branch(*event.filter)) && takes_paths(*event.filter, history);
@@ -199,7 +199,7 @@ std::vector<TriggerPath> trigger_paths(const Sides& sides, const Review& review,
 std::vector<const File*> changed_workflows(const Sides& sides, const Review& review) {
   std::vector<const File*> found;
   for (const auto& file : sides.after.files)
-    if (!file->action && review.history.find(file->path)) found.push_back(file.get());
+    if (!file->action && file->readable && review.history.find(file->path)) found.push_back(file.get());
   return found;
 }
 
@@ -272,6 +272,29 @@ bool is_about_calls(std::string_view code) {
   return std::ranges::find(k_codes, code) != std::end(k_codes);
 }
 
+/// Whether a call passes what its target wants, and nothing else. Findings leave calls to actionlint, so the sentence
+/// about what was found right has to look by itself.
+bool fits(const Repository& repository, const Call& call) {
+  const auto* target = repository.find(call.file);
+  if (!target || !target->readable || call.inputs_unknown || call.unknown) return false;
+  const auto& entry = call.kind == Call::Kind::dispatch ? target->dispatch : target->call;
+  if (!entry) return false;
+  bool known = std::ranges::all_of(call.arguments, [&](const Argument& one) { return entry->find(one.name); });
+  return known && std::ranges::all_of(entry->inputs, [&](const Input& input) {
+           return !input.required || input.fallback || call.find(input.name);
+         });
+}
+
+/// Calls and dispatches in this repository that a changed workflow makes or that start one.
+bool all_fit(const Repository& repository, const std::set<std::string>& changed) {
+  for (const auto& file : repository.files)
+    for (const auto& call : file->calls) {
+      bool concerned = !call.file.empty() && (changed.contains(file->path) || changed.contains(call.file));
+      if (concerned && call.kind != Call::Kind::action && !fits(repository, call)) return false;
+    }
+  return true;
+}
+
 void check_forwarding(const Sides& sides, Review& review) {
   std::size_t calls = 0;
   std::set<std::string> changed;
@@ -282,7 +305,7 @@ void check_forwarding(const Sides& sides, Review& review) {
   }
   for (const auto& one : review.findings)
     if (changed.contains(one.located.file) && is_about_calls(one.located.code)) return;
-  if (calls > 0)
+  if (calls > 0 && all_fit(sides.after, changed))
     review.right.push_back(
         fmt::format("{} from the changed workflows: no input became missing, unknown or not forwarded",
                     calls == 1 ? "1 call or dispatch" : fmt::format("{} calls and dispatches", calls)));
