@@ -54,7 +54,13 @@ NamedTarget named(std::string_view path, std::size_t text_at, const Found& found
   return {found.target, maker, std::move(unit)};
 }
 
-/// A directory below `anchor` that is exactly a target, behind `prefix`.
+/// "_mod0" behind a target: AOTriton's name of a variant of the GPU, such as one with fewer units.
+bool is_variant(std::string_view text) {
+  constexpr std::string_view k_mod = "_mod";
+  return text.starts_with(k_mod) && text.size() > k_mod.size() && run_of(text, k_mod.size(), is_digit) == text.size();
+}
+
+/// A directory below `anchor` that is exactly a target, behind `prefix`, or a variant of one.
 std::optional<NamedTarget> by_directory(std::string_view path, std::string_view anchor, std::string_view prefix,
                                         std::string_view maker) {
   auto at = path.find(anchor);
@@ -64,7 +70,8 @@ std::optional<NamedTarget> by_directory(std::string_view path, std::string_view 
     auto part = path.substr(at, slash - at);
     if (!part.starts_with(prefix)) continue;
     auto found = find_target(part);
-    if (found && found->begin == prefix.size() && found->end == part.size()) return named(path, at, *found, maker);
+    if (!found || found->begin != prefix.size()) continue;
+    if (found->end == part.size() || is_variant(part.substr(found->end))) return named(path, at, *found, maker);
   }
   return std::nullopt;
 }

@@ -30,6 +30,7 @@ TEST(Names, PathsWithATarget) {
                 "lib/device_conv_operations_*.lib"},
            Case{"torch/lib/aotriton.images/amd-gfx11xx/flash/attn_fwd/k.aks2", "gfx11xx", "AOTriton",
                 "torch/lib/aotriton.images/amd-*"},
+           Case{"aotriton.images/amd-gfx90a_mod0/flash/k.aks2", "gfx90a", "AOTriton", "aotriton.images/amd-*_mod0"},
            Case{"lib/hipdnn_plugins/engines/arch_content/rocke/gfx942/k.bin", "gfx942", "hipDNN",
                 "lib/hipdnn_plugins/engines/arch_content/rocke/*"},
            Case{".kpack/blas_lib_gfx1100.kpack", "gfx1100", "kpack", ".kpack/blas_lib_*.kpack"},
@@ -48,7 +49,8 @@ TEST(Names, PathsThatServeAllTargets) {
         "lib/rocblas/library/README_gfx942.txt", "share/miopen/db/gfx5.db.txt", "share/miopen/db/readme_gfx942.html",
         "lib/libMIOpenCKgfx.so", "lib/libMIOpenCKgfx942.so", "lib/libdevice_conv_operations.a",
         "aotriton.images/amd-gfx/x", "myaotriton.images/amd-gfx942/x", ".kpack/blas_lib_gfx94X-dcgpu.kpack",
-        "lib/rocblas/library/gfx/x.txt", "aotriton.images/amd-gfx942"})
+        "lib/rocblas/library/gfx/x.txt", "aotriton.images/amd-gfx942", "aotriton.images/amd-gfx942_mod/x",
+        "aotriton.images/amd-gfx942_x0/x"})
     EXPECT_FALSE(target_of_path(path)) << path;
 }
 
