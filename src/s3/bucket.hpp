@@ -85,6 +85,7 @@ public:
   ///   - The call fails at once if the wait would end more than 3 minutes after the call began, or if the server asks
   ///     for more than 60 s. The thread sleeps while it waits; an interruption ends the call (cancelled D006).
   /// The answer to HEAD has no S3 code, so after 400, 403, 301 or 307 to HEAD of an object a GET of one byte follows.
+  /// If the GET is not refused, or finds no object, the HEAD counts as a transient failure and is retried.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const; ///< "s3://bucket", for messages

@@ -7,12 +7,13 @@
 //   4. GitHub's identity token with AWS_ROLE_ARN
 //   5. the profile: its role_arn, assumed with its token file or else with source_profile; without role_arn, its keys
 //   6. the container's credential address
-//   7. the machine's metadata service
+//   7. the machine's metadata service; it does not apply if it gives no token or no name of a role, whatever the cause
 // SSO and credential_process are not supported: a profile that has them instead of keys fails (K012), and so does any
 // profile but `default` that gives no credentials.
 //
 // Fails with K011 if no source applies; if the first one that applies does not work, with K012 or the error of its
-// request or file; with K015 if a key that is found has a control character.
+// request or file; with K015 if a key that it gives has a control character; keys that only sign the
+// request for a role are not checked.
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
 // (location.hpp). Requests for a role, with an identity token or signed with keys, go to Amazon's STS of the region, or

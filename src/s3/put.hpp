@@ -84,9 +84,10 @@ struct PutTools {
 ///   - if the outcome of the completion is unknown, even after a 412;
 ///   - if the process was killed.
 /// Every other failure, and without a journal also those of the first line, tries to end the upload. If that fails, as
-/// after an interruption, it stays as well. With a journal the next run resumes an upload that stayed, or ends it if
-/// content or headers differ. If the server does not list its parts, such as without s3:ListMultipartUploadParts, the
-/// next run begins a new upload. What nobody resumes or ends stays until ObjectWriter::remove_leftovers().
+/// after an interruption, it stays as well, and is not resumed: its journal is removed. With a journal the next run
+/// resumes an upload that stayed as listed above, or ends it if content or headers differ. If the server does not list
+/// its parts, such as without s3:ListMultipartUploadParts, the next run begins a new upload. What nobody resumes or
+/// ends stays until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {

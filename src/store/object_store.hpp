@@ -103,9 +103,9 @@ public:
   /// it. It ends all such uploads below the store's prefix, also those of other tools. A writer that still works on one
   /// of them then fails: with K005, with R004 while it completes the upload, or in the file store with D001. It does
   /// not remove uploads whose age the server does not say, nor the small objects that a killed probe left
-  /// (s3/capabilities.hpp). Returns how many were removed; after an error some may be gone: repeat the call. Costs one
-  /// request per 1000 uploads, or in the file store one readdir and a stat per file, and one request or unlink for each
-  /// that it removes.
+  /// (s3/capabilities.hpp). Returns how many it removed or found gone; after an error some may be gone: repeat the
+  /// call. Costs one request per 1000 uploads, or in the file store one readdir and a stat per file, and one request or
+  /// unlink for each that it removes.
   virtual Result<std::uint64_t> remove_leftovers(std::int64_t before_us);
 
 protected:

@@ -18,8 +18,8 @@ Unexpected replaced(const std::string& key);
 struct RangeLimits {
   std::uint64_t first_bytes = 64u << 10; ///< the least that is fetched: an archive's directory is rarely more
   std::uint64_t block_bytes = 2u << 20;  ///< one range of content that is read in order
-  unsigned ahead = 8;                    ///< blocks in flight of all sources of a RangeShare: 4 Gbit/s at 32 ms
-  unsigned ahead_least = 2;              ///< blocks in flight for each source, however many there are
+  unsigned ahead = 8; ///< blocks in flight of all sources of a RangeShare (4 Gbit/s at 32 ms); more while one joins
+  unsigned ahead_least = 2; ///< blocks in flight for each source, however many there are
 };
 
 /// Limits how much all sources of a store read ahead together, and recycles the memory of blocks. Thread-safe.
@@ -36,9 +36,9 @@ private:
 
 /// Returns a source of `size` bytes. Its read() blocks until the range has arrived; it fails with the errors of
 /// `fetch`, which are not kept: the next read fetches again. read() may be called by several threads; they wait for
-/// each other. A read ahead of the current place uses the ranges in flight if they hold it. A read at any other place,
-/// and the destructor, wait until all ranges in flight have arrived, and drop them. Keeps the current block and the
-/// blocks in flight in memory.
+/// each other. A read ahead of the current place uses the ranges in flight if they hold it. A read at any other
+/// place, a read that fails, and the destructor wait until all ranges in flight have arrived, and drop them. Keeps the
+/// current block and the blocks in flight in memory.
 std::shared_ptr<const content::Source> make_ranged_source(std::uint64_t size, FetchRange fetch,
                                                           std::shared_ptr<RangeShare> share);
 
