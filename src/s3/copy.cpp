@@ -24,7 +24,7 @@ public:
     call.body = content::Rope();
     call.answer_may_be_error = true;
     call.stall_ms = k_copy_stall_ms;
-    return finish(pinned(tools_.bucket.call(call)));
+    return finish(pinned(ended(tools_.bucket.call(call))));
   }
 
   PutOutcome in_parts() {
@@ -88,9 +88,9 @@ private:
     call.stall_ms = k_copy_stall_ms;
     auto done = pinned(tools_.bucket.call(call));
     if (!done) return tl::unexpected(std::move(done.error()));
-    auto reply = parse_reply({done->response.body, "a copied part"});
-    if (!reply) return tl::unexpected(refused(std::move(reply).error()));
-    etags_[i] = unquoted(reply->top.value("ETag"));
+    auto etag = etag_of({done->response.body, "a copied part"}, "CopyPartResult");
+    if (!etag) return tl::unexpected(refused(std::move(etag).error()));
+    etags_[i] = unquoted(*etag);
     return {};
   }
 
@@ -102,7 +102,17 @@ private:
     call.body_sha256 = sha256(body).hex();
     call.answer_may_be_error = true;
     call.stall_ms = k_copy_stall_ms;
-    return tools_.bucket.call(call);
+    return ended(tools_.bucket.call(call));
+  }
+
+  /// The answer to a call that makes the object. An earlier attempt may have made it and ended the upload, and a page
+  /// of a gateway does not say what the server did.
+  static Outcome ended(Outcome outcome) {
+    if (outcome) return outcome;
+    auto& refusal = outcome.error();
+    bool foreign = refusal.status == 0 && refusal.error.kind == ErrorKind::corrupt;
+    if (foreign || refusal.code == "NoSuchUpload") refusal.ambiguous = true;
+    return outcome;
   }
 
   /// settled() knows only the content of a put.
@@ -112,11 +122,7 @@ private:
   }
 
   PutOutcome finish(Outcome outcome) {
-    if (!outcome) {
-      auto& refusal = outcome.error();
-      refusal.ambiguous = refusal.ambiguous || refusal.code == "NoSuchUpload";
-      return with_size(settled(tools_, to_, marked_, std::move(refusal), {}));
-    }
+    if (!outcome) return with_size(settled(tools_, to_, marked_, std::move(outcome.error()), {}));
     bool in_parts = !id_.empty();
     auto etag =
         etag_of({outcome->response.body, "a copy"}, in_parts ? "CompleteMultipartUploadResult" : "CopyObjectResult");

@@ -22,7 +22,8 @@ Unexpected odd(const std::string& source, const std::string& why) {
               "check the source, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
 }
 
-/// A line break in a header would begin another one, and in a secret makes every signature a wrong one.
+} // namespace
+
 Result<void> check_keys(const Credentials& found) {
   auto broken = [](const std::string& text) {
     return std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
@@ -37,6 +38,8 @@ Result<void> check_keys(const Credentials& found) {
               fmt::format("{} holds a line break or another control character", name),
               "store it again without: `printf %s` writes no line break, `echo` does");
 }
+
+namespace {
 
 class Cache final : public CredentialCache {
 public:

@@ -41,7 +41,9 @@ std::optional<JournalEntry> parse(std::string_view text) {
   std::optional<JournalEntry> entry;
   for (const auto& line : text::lines(text)) {
     auto document = json::parse({line, "journal"});
-    if (!document || !document->is_object()) break; // cut short by a kill: what came before is whole
+    bool whole = document && document->is_object(); // false: cut short by a kill or a full disk
+    if (entry && !whole) continue;
+    if (!whole) break;
     if (entry) {
       read_part(*document, *entry);
       continue;
@@ -63,7 +65,11 @@ std::optional<Journal> Journal::open(const JournalPlace& place, const std::strin
   // ours to resume.
   if (!sys::is_named(*file, path)) return {};
   Journal journal(std::move(*file), path);
-  if (auto text = sys::read_file(path, k_journal_max)) journal.entry_ = parse(*text);
+  if (auto text = sys::read_file(path, k_journal_max)) {
+    journal.entry_ = parse(*text);
+    if (!text->empty() && !text->ends_with('\n'))
+      static_cast<void>(journal.file_.write("\n")); // the next line is its own
+  }
   return journal;
 }
 

@@ -39,6 +39,22 @@ TEST_F(Journals, RemembersAnUploadAndItsParts) {
   EXPECT_FALSE(Journal::open(place_, "object")->entry());
 }
 
+// A kill or a full disk cuts a line short; the next run goes on below it.
+TEST_F(Journals, ATornLineLosesOnlyItself) {
+  {
+    auto journal = Journal::open(place_, "object");
+    journal->begin(k_entry);
+    journal->add(1, {"one", 7, 10});
+    journal->add(2, {"two", 7, 10});
+  }
+  auto file = std::filesystem::directory_iterator(place_.directory)->path();
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 5);
+  Journal::open(place_, "object")->add(3, {"three", 7, 10});
+  auto parts = Journal::open(place_, "object")->entry()->parts;
+  EXPECT_TRUE(parts.contains(1) && parts.contains(3));
+  EXPECT_FALSE(parts.contains(2));
+}
+
 TEST_F(Journals, AnotherSpellingOfTheDirectoryFindsItLocked) {
   std::filesystem::create_directory_symlink(place_.directory, root_ + "/link");
   auto held = Journal::open(place_, "object");

@@ -26,8 +26,8 @@ Error too_large_for_parts(const PutRequest& request) {
           {}};
 }
 
-void abort_upload(const PartUpload& upload, const std::string& id) {
-  end_upload({upload.tools.bucket, upload.request.key, "end an upload"}, id);
+bool abort_upload(const PartUpload& upload, const std::string& id) {
+  return end_upload({upload.tools.bucket, upload.request.key, "end an upload"}, id);
 }
 
 // ---- begin
@@ -151,8 +151,8 @@ bool may_pass_later(const Refusal& refusal) {
 PutOutcome abandon(const PartUpload& upload, const std::string& id, Journal* journal, Refusal refusal) {
   refusal.ambiguous = false; // without Complete there is no object
   if (journal && may_pass_later(refusal)) return tl::unexpected(std::move(refusal));
-  abort_upload(upload, id);
-  if (journal) journal->remove();
+  // The next run ends an upload that is still there: the journal knows its id.
+  if (abort_upload(upload, id) && journal) journal->remove();
   return tl::unexpected(std::move(refusal));
 }
 

@@ -383,6 +383,34 @@ TEST(Credentials, OfTheMachineNeedItsToken) {
   EXPECT_EQ(net::header(fake.headers.at(2), "x-aws-ec2-metadata-token"), "imds-token");
 }
 
+TEST(Credentials, AMachineThatCannotSayItsRoleIsNotOneWithoutARole) {
+  Fake none, broken, silent;
+  none.answers = {{200, {}, "imds-token"}, {404, {}, "not found"}};
+  EXPECT_THAT(find(none, {}).error().message, HasSubstr("no credentials"));
+  broken.answers = {{200, {}, "imds-token"}, {500, {}, "later"}};
+  EXPECT_THAT(find(broken, {}).error().message, HasSubstr("status 500"));
+  silent.answers = {{200, {}, "imds-token"}};
+  EXPECT_EQ(find(silent, {}).error().code, "H002");
+}
+
+// STS refuses what a clock that is an hour late has signed, and says what time it is.
+TEST(Credentials, ARoleIsAskedForAgainByTheServersClock) {
+  const SharedFiles files{*parse_ini({"[profile deploy]\nrole_arn = arn:role\nsource_profile = base\n", "c"}),
+                          *parse_ini({"[base]\naws_access_key_id = A\naws_secret_access_key = S\n", "k"})};
+  Fake fake;
+  fake.answers.push_back({403, {{"date", "Fri, 24 May 2013 01:00:00 GMT"}}, "<ErrorResponse/>"});
+  fake.answers.push_back({200, {}, k_assumed});
+  auto found = find(fake, {{"AWS_PROFILE", "deploy"}}, files);
+  ASSERT_TRUE(found) << render(found.error());
+  ASSERT_EQ(fake.headers.size(), 2u);
+  EXPECT_EQ(net::header(fake.headers.at(0), "x-amz-date"), "20130524T000000Z");
+  EXPECT_EQ(net::header(fake.headers.at(1), "x-amz-date"), "20130524T010000Z");
+  Fake denied;
+  denied.answers.push_back({403, {{"date", "Fri, 24 May 2013 00:01:00 GMT"}}, "<ErrorResponse/>"});
+  EXPECT_EQ(find(denied, {{"AWS_PROFILE", "deploy"}}, files).error().code, "K012");
+  EXPECT_EQ(denied.headers.size(), 1u) << "the clock was right";
+}
+
 TEST(Credentials, NoneSaysWhyEachSourceWasPassedOver) {
   Fake fake;
   std::vector<std::string> skipped;

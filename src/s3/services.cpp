@@ -6,6 +6,7 @@
 #include "s3/location.hpp"
 #include "s3/replies.hpp"
 #include "sys/file.hpp"
+#include <cstdlib>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +17,7 @@ namespace {
 using Found = Result<std::optional<Credentials>>;
 
 constexpr std::uint64_t k_answer_max = 64 << 10;
+constexpr std::int64_t k_skew_max_us = 300'000'000; // AWS takes signatures up to five minutes off
 constexpr std::uint64_t k_service_ms = 15'000;
 constexpr std::uint64_t k_machine_ms = 1000; // off Amazon's machines nobody answers there: do not wait
 constexpr std::string_view k_container_host = "http://169.254.170.2", k_machine_host = "http://169.254.169.254";
@@ -52,8 +54,10 @@ Result<net::Response> ask(const CredentialSurroundings& surroundings, net::Reque
   return net::fetch(surroundings.transport, std::move(request), options, surroundings.clock);
 }
 
-Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
-                                const std::string& source) {
+namespace {
+/// A request to STS, signed at `now_us` if there are keys.
+Result<net::Request> role_request(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
+                                  std::int64_t now_us) {
   Pairs form = {{"Action", keys ? "AssumeRole" : "AssumeRoleWithWebIdentity"},
                 {"Version", "2011-06-15"},
                 {"RoleArn", role.arn},
@@ -67,7 +71,7 @@ Result<Credentials> assume_role(const CredentialSurroundings& surroundings, cons
   TRY(request.url, net::parse_url(endpoint), "while reading AWS_ENDPOINT_URL_STS");
   request.headers = {{"content-type", "application/x-www-form-urlencoded"}};
   if (keys) {
-    auto date = amz_date(surroundings.clock.now_us());
+    auto date = amz_date(now_us);
     SignedRequest sign{
         "POST", request.url.path, {}, {{"host", request.url.authority()}, {"x-amz-date", date}}, sha256(body).hex()};
     if (!keys->session_token.empty()) sign.headers.emplace_back("x-amz-security-token", keys->session_token.reveal());
@@ -76,7 +80,21 @@ Result<Credentials> assume_role(const CredentialSurroundings& surroundings, cons
       if (name != "host") request.headers.emplace_back(name, value);
   }
   request.body = content::Rope::literal(body);
+  return request;
+}
+} // namespace
+
+Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
+                                const std::string& source) {
+  auto now = surroundings.clock.now_us();
+  TRY(auto request, role_request(surroundings, role, keys, now));
   TRY(auto response, ask(surroundings, std::move(request), k_service_ms), "while asking STS for a role");
+  auto servers = time_of(net::header(response.headers, "date"));
+  if (!response.ok() && keys && servers != 0 && std::abs(servers - now) > k_skew_max_us) {
+    // This machine's clock is wrong, as Bucket::call() corrects it, too.
+    TRY(request, role_request(surroundings, role, keys, servers));
+    TRY(response, ask(surroundings, std::move(request), k_service_ms), "while asking STS for a role");
+  }
   if (!response.ok()) return failed("STS", without_secrets(response));
   return parse_assumed_role({response.body, source});
 }
@@ -153,7 +171,9 @@ Result<std::optional<Credentials>> from_machine(const CredentialSurroundings& s,
   net::Headers with_token = {{"x-aws-ec2-metadata-token", std::string(text::trim(token->body))}};
   const std::string roles = "/latest/meta-data/iam/security-credentials/";
   auto role = at(roles, "GET", with_token);
-  if (!role || !role->ok() || text::trim(role->body).empty()) {
+  if (!role) return fail(std::move(role.error().error));
+  if (!role->ok() && role->status != 404) return failed("the metadata service", fmt::format("status {}", role->status));
+  if (!role->ok() || text::trim(role->body).empty()) {
     why = "this machine has no role";
     return std::optional<Credentials>();
   }

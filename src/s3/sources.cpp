@@ -84,6 +84,7 @@ Found from_profile_named(const CredentialSurroundings& s, const SharedFiles& fil
     if (base != name) {
       if (!profile_of(files, base).found) return bad_profile(profile, fmt::format("there is no profile {}", base));
       TRY(auto of_base, from_profile_named(s, files, base, why, depth + 1));
+      if (of_base) TRY_DO(check_keys(*of_base));
       keys = of_base ? std::optional(of_base->keys) : std::nullopt;
     }
     if (!keys) return bad_profile(profile, fmt::format("profile {} holds no keys", base));

@@ -22,9 +22,10 @@ tl::expected<std::string, Refusal> start_upload(const UploadTarget& target, Pair
   return std::move(*id);
 }
 
-void end_upload(const UploadTarget& target, const std::string& id) {
-  static_cast<void>(target.bucket.call(
-      {.action = target.action, .method = "DELETE", .key = target.key, .query = {{"uploadId", id}}}));
+bool end_upload(const UploadTarget& target, const std::string& id) {
+  auto ended =
+      target.bucket.call({.action = target.action, .method = "DELETE", .key = target.key, .query = {{"uploadId", id}}});
+  return ended || ended.error().code == "NoSuchUpload";
 }
 
 std::string completion_body(const std::vector<std::string>& etags) {

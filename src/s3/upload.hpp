@@ -20,9 +20,9 @@ struct UploadTarget {
 /// server, which remove_leftovers() ends. Costs one request.
 tl::expected<std::string, Refusal> start_upload(const UploadTarget& target, Pairs headers);
 
-/// Ends an upload and removes its parts. Failures are ignored, since remove_leftovers() ends it as well; after an
-/// interruption it fails. Costs one request.
-void end_upload(const UploadTarget& target, const std::string& id);
+/// Ends an upload and removes its parts; returns whether the server knows no such upload now. After a failure
+/// remove_leftovers() ends it; after an interruption it always fails. Costs one request.
+bool end_upload(const UploadTarget& target, const std::string& id);
 
 /// The body of CompleteMultipartUpload: ETags in the order of the parts. Pure.
 std::string completion_body(const std::vector<std::string>& etags);

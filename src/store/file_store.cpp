@@ -100,7 +100,12 @@ Result<std::optional<std::string>> FileStore::do_get(const std::string& key, std
   if (size > max_bytes) return too_large(key, size, max_bytes);
   auto bytes = sys::read_file(path_of(key), max_bytes);
   if (!bytes && bytes.error().kind == ErrorKind::not_found)
-    return std::optional<std::string>(); // removed since we looked
+    return std::optional<std::string>();                               // removed since we looked
+  if (!bytes && bytes.error().kind == ErrorKind::resource_exhausted) { // it has grown since we looked
+    TRY(status, look(key));
+    if (status && static_cast<std::uint64_t>(status->st_size) > max_bytes)
+      return too_large(key, static_cast<std::uint64_t>(status->st_size), max_bytes);
+  }
   if (!bytes) return fail(std::move(bytes).error());
   if (etag) *etag = sha256(*bytes).hex();
   return std::optional(std::move(*bytes));
@@ -162,8 +167,13 @@ Result<void> FileStore::appear_new(Temporary& temporary, const std::string& key)
     auto why = errno;
     // Nobody would find an object that took the name, and writers of pages would try again and again.
     if (why == EEXIST && sys::is_directory(path_of(key))) why = EISDIR;
-    if (why == EEXIST) return taken(*this, key);
-    return fail(sys::errno_error(why, "create", path_of(key)));
+    struct stat link{};
+    bool dangling = why == EEXIST && ::lstat(path_of(key).c_str(), &link) == 0 && S_ISLNK(link.st_mode) &&
+                    ::access(path_of(key).c_str(), F_OK) != 0;
+    if (why == EEXIST && !dangling) return taken(*this, key);
+    auto error = sys::errno_error(dangling ? ELOOP : why, "create", path_of(key));
+    if (dangling) error.hint = "a symbolic link of that name leads nowhere: remove it";
+    return fail(std::move(error));
   }
   ::unlink(temporary.path.c_str());
   temporary.path.clear();

@@ -66,6 +66,18 @@ TEST_F(FileStoreTest, ADirectoryIsNotAnObjectThatTookTheName) {
   }
 }
 
+TEST_F(FileStoreTest, ALinkThatLeadsNowhereIsNotAnObjectThatTookTheName) {
+  auto store = open();
+  ASSERT_TRUE(store->put("other", Rope::literal("1"), {}));
+  ASSERT_EQ(::symlink("nowhere", (root_ + "/pages.json").c_str()), 0);
+  PutOptions options;
+  options.precondition = Precondition::if_absent();
+  auto refused = store->put("pages.json", Rope::literal("{}"), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "D001") << "R002 would send a writer back to read what nobody can read";
+  EXPECT_NE(refused.error().hint.find("remove it"), std::string::npos);
+}
+
 TEST_F(FileStoreTest, NothingButObjectsStays) {
   auto store = open();
   ASSERT_TRUE(store->put("k", Rope::literal("1"), {}));

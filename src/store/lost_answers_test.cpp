@@ -145,7 +145,7 @@ TEST_F(LostAnswers, ACopyWhoseReplyWasLostHasItsSize) {
     return s3::copy_object({bucket, capabilities, *slabs, journals, {}}, request);
   };
   ASSERT_TRUE(capabilities.get());
-  for (const std::string action : {"after", "garbled"})
+  for (const std::string action : {"after", "garbled", "page-after"})
     for (auto condition : {s3::Condition::none, s3::Condition::absent}) {
       bool in_parts = condition != s3::Condition::none;
       auto to = action + (in_parts ? "-in-parts" : "");

@@ -84,7 +84,7 @@ class Fault:
     the body and no more; `replaced` gives the object other bytes of the same length before it is read; `replace` gives the
     source of a copy other bytes before; `stuck` lists the first page whatever is asked for, and says that it deletes; `redirect:STATUS:URL` leads
     away; `page:STATUS` answers as a captive portal does; `no-etag` does the work and leaves the ETag out; `no-length` the size;
-    `garbled` does the work and answers with XML that nobody can read."""
+    `garbled` does the work and answers with XML that nobody can read; `page-after` does the work, and a gateway's page answers."""
 
     action: str
     method: str = "*"
@@ -315,6 +315,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def xml(self, status: int, text: str):
+        if self.action == "page-after":
+            return self.reply(403, {"Content-Type": "text/html"}, b"<html><body>blocked by the gateway</body></html>")
         text = text[: len(text) // 2] if self.action == "garbled" else text
         self.reply(status, {"Content-Type": "application/xml"}, ('<?xml version="1.0" encoding="UTF-8"?>\n' + text).encode())
 
