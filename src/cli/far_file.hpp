@@ -26,7 +26,8 @@ Result<FarFile> open_in_store(const Context& context, const std::string& store, 
 
 /// What a help text says of an operand.
 constexpr const char* k_wheel_help = "a file, `s3://BUCKET/KEY` or `https://HOST/PATH`";
-constexpr const char* k_wheels_help = "a file, `s3://BUCKET/KEY`, `https://HOST/PATH`, or a directory with wheels";
+constexpr const char* k_wheels_help = "a file, `s3://BUCKET/KEY`, `https://HOST/PATH`, a directory with wheels, or "
+                                      "`set:DIGEST`, `run:ID`, `channel:NAME` in the store";
 
 /// An operand: `place` is what it is called, `file:` is taken off a path.
 struct FileOperand {

@@ -19,6 +19,14 @@ const Flag& store_of_channel_flag() {
   return k_flag;
 }
 
+const Flag& store_of_sets_flag() {
+  static const Flag k_flag{.name = "--store",
+                           .value = "LOCATOR",
+                           .help = "the store that sets, runs and channels are in",
+                           .environment = "QUARRY_STORE"};
+  return k_flag;
+}
+
 Result<std::string> store_named(const Arguments& arguments) {
   auto said = arguments.find("--store");
   if (said && !said->empty()) return std::move(*said);

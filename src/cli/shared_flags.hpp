@@ -8,7 +8,9 @@ namespace quarry::cli {
 const Flag& store_flag();
 /// The same for commands that also take a distribution, written out with its store: not required.
 const Flag& store_of_channel_flag();
-/// Its value; invalid_argument C004 without it.
+/// The same for commands that also take files, which need no store: not required.
+const Flag& store_of_sets_flag();
+/// The value of store_of_channel_flag(); invalid_argument C004 without it.
 Result<std::string> store_named(const Arguments& arguments);
 
 } // namespace quarry::cli

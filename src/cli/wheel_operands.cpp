@@ -1,7 +1,11 @@
 #include "cli/wheel_operands.hpp"
 
+#include "cli/artifacts.hpp"
+#include "cli/set_rules.hpp"
 #include "cli/sizes.hpp"
 #include "publish/collect.hpp"
+#include "publish/resolve.hpp"
+#include "run/locator.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include <fmt/core.h>
@@ -26,21 +30,53 @@ Result<std::vector<std::string>> wheels_at(Context& context, const std::string& 
   return fail(ErrorKind::not_found, "W022", fmt::format("{} holds no wheel", place),
               "name the directory that `quarry sdk build --dest-dir` wrote");
 }
-} // namespace
 
-Result<std::vector<FileOperand>> wheels_of(Context& context, const std::vector<std::string>& operands) {
+/// The wheels of sealed sets. A store on this machine's disks has them as files, which need not be fetched.
+Result<std::vector<FileOperand>> wheels_of_sets(const Context& context, const Arguments& arguments,
+                                                const std::string& operand) {
+  TRY(auto locator, run::parse_locator(operand));
+  TRY(auto store, opener_of_store(context, arguments)(operand));
+  TRY(auto resolved, publish::resolve(*store, locator));
   std::vector<FileOperand> wheels;
-  std::set<std::string> seen; // two operands may lead to one wheel: `out` stands for out/dist, too
-  for (const auto& operand : operands) {
-    TRY(auto given, file_operand(context, operand));
-    if (given.far) {
-      if (seen.insert(given.place).second) wheels.push_back(std::move(given));
+  for (const auto& file : resolved.files) {
+    if (!file.key.ends_with(".whl")) continue;
+    if (auto path = publish::path_of_key(*store, file.key)) {
+      wheels.push_back({std::move(*path), std::nullopt});
       continue;
     }
-    TRY(auto found, wheels_at(context, given.place));
-    for (auto& path : found) {
-      auto real = sys::real_path(path);
-      if (!real || seen.insert(*real).second) wheels.push_back({std::move(path), std::nullopt});
+    auto place = store->url(file.key);
+    TRY(auto bytes, store->open(file.key), "while reading " + place);
+    wheels.push_back({std::move(place), std::move(bytes)});
+  }
+  if (!wheels.empty()) return wheels;
+  return fail(ErrorKind::not_found, "W022", fmt::format("{} holds no wheel", operand),
+              "`quarry set show " + operand + "` lists its files");
+}
+} // namespace
+
+Result<std::vector<FileOperand>> files_of_operand(const Context& context, const Arguments& arguments,
+                                                  const std::string& operand) {
+  if (run::names_no_file(operand) && !is_remote_place(operand)) return wheels_of_sets(context, arguments, operand);
+  std::vector<FileOperand> one;
+  TRY(one.emplace_back(), file_operand(context, operand));
+  return one;
+}
+
+Result<std::vector<FileOperand>> wheels_of(Context& context, const Arguments& arguments) {
+  std::vector<FileOperand> wheels;
+  std::set<std::string> seen; // two operands may lead to one wheel: `out` stands for out/dist, too
+  for (const auto& operand : arguments.operands) {
+    TRY(auto given, files_of_operand(context, arguments, operand));
+    for (auto& file : given) {
+      if (file.far) {
+        if (seen.insert(file.place).second) wheels.push_back(std::move(file));
+        continue;
+      }
+      TRY(auto found, wheels_at(context, file.place));
+      for (auto& path : found) {
+        auto real = sys::real_path(path);
+        if (!real || seen.insert(*real).second) wheels.push_back({std::move(path), std::nullopt});
+      }
     }
   }
   return wheels;

@@ -9,10 +9,17 @@
 
 namespace quarry::cli {
 
-/// A directory stands for its wheels or those of its `dist/`, found as `publish` finds them; its source distributions
-/// are skipped, which is said. Each wheel once. not_found W022 for a directory without a wheel; file_operand() has the
-/// errors of wheels that are far away, which cost one request each.
-Result<std::vector<FileOperand>> wheels_of(Context& context, const std::vector<std::string>& operands);
+/// What an operand stands for: a file or directory as file_operand() takes it, or the wheels of `set:DIGEST`, `run:ID`,
+/// `channel:NAME` or `release:DIGEST` in the store of `--store`: as paths if that is on this machine's disks, else as
+/// far files, with one request each. Fails as file_operand() and publish::resolve() do; with invalid_argument Q006
+/// without `--store`, and not_found W022 for sets without a wheel.
+Result<std::vector<FileOperand>> files_of_operand(const Context& context, const Arguments& arguments,
+                                                  const std::string& operand);
+
+/// The wheels of all operands, each once: files_of_operand() them. A directory stands for its wheels or those of its
+/// `dist/`, found as `publish` finds them; its source distributions are skipped, which is said. Fails as
+/// files_of_operand() does, and with not_found W022 for a directory without a wheel.
+Result<std::vector<FileOperand>> wheels_of(Context& context, const Arguments& arguments);
 /// For a progress bar; what cannot be opened counts nothing.
 std::uint64_t bytes_of_wheels(const std::vector<FileOperand>& wheels);
 /// A wheel to be read whole: a far one is fetched first, into a file without a name; `fetched` hears the total so far.

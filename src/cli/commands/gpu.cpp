@@ -1,9 +1,10 @@
 #include "cli/asked_targets.hpp"
 #include "cli/commands.hpp"
 #include "cli/families.hpp"
-#include "cli/far_file.hpp"
 #include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
 #include "cli/table.hpp"
+#include "cli/wheel_operands.hpp"
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -148,13 +149,14 @@ Result<void> draw(const Context& context, const std::string& path, const inspect
   return {};
 }
 
-Result<std::vector<inspect::DeviceOperand>> device_operands(const Context& context,
-                                                            const std::vector<std::string>& words) {
+Result<std::vector<inspect::DeviceOperand>> device_operands(const Context& context, const Arguments& arguments) {
   std::vector<inspect::DeviceOperand> operands;
-  for (const auto& word : words) {
-    TRY(auto file, file_operand(context, word));
-    bool far = file.far.has_value();
-    operands.push_back({std::move(file.place), std::move(file.far), far});
+  for (const auto& word : arguments.operands) {
+    TRY(auto files, files_of_operand(context, arguments, word));
+    for (auto& file : files) {
+      bool far = file.far.has_value();
+      operands.push_back({std::move(file.place), std::move(file.far), far});
+    }
   }
   return operands;
 }
@@ -162,7 +164,7 @@ Result<std::vector<inspect::DeviceOperand>> device_operands(const Context& conte
 Result<int> run_list(Context& context, const Arguments& arguments) {
   TRY_DO(check_picture_name(arguments));
   TRY(auto asked, asked_of(context, arguments));
-  TRY(auto operands, device_operands(context, arguments.operands));
+  TRY(auto operands, device_operands(context, arguments));
   TRY(auto code, inspect::list_device_code(operands, {context.jobs, temporary_of(context)}));
   auto judgement = inspect::judge(code, asked);
   context.out.data(as_text(code, judgement, asked, context.out.data_look()));
@@ -196,15 +198,19 @@ Command list_command() {
           "--treemap draws the same in one file, for a pull request: wheels, their files, and the targets of each; "
           "targets that were not asked for are grey and hatched.",
       .operands = {{"FILE",
-                    "a library, code object, archive, wheel or directory; or `s3://BUCKET/KEY`, `https://HOST/PATH`",
+                    "a library, code object, archive, wheel or directory; `s3://BUCKET/KEY`, `https://HOST/PATH`; or "
+                    "the wheels "
+                    "of `set:DIGEST`, `run:ID`, `channel:NAME` in the store",
                     true, true}},
       .flags = {family_flag(),
                 {"--treemap", "FILE",
                  "draw bytes by file and target: an SVG picture or an HTML page, by the name's ending"},
-                families_file_flag()},
+                families_file_flag(),
+                store_of_sets_flag()},
       .examples = {{"quarry gpu list librocsparse.so.0", "targets and bytes of a library"},
                    {"quarry gpu list dist --amdgpu-family gfx120X-all", "does a set of wheels hold what it promises?"},
                    {"quarry gpu list dist --treemap gpu.svg", "a picture for a pull request"},
+                   {"quarry gpu list run:42-linux --store file:store", "the wheels that a run published"},
                    {"quarry gpu list https://host/torch-2.9.0-cp312-cp312-linux_x86_64.whl", "a wheel on a server"},
                    {"quarry gpu list --json x.whl | jq .code_objects", "the same as data"}},
       .exit_codes = {{1, "targets are missing, labels lie, or code is damaged; the findings say where"},

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/rule_report.hpp"
 #include "cli/set_rules.hpp"
+#include "cli/shared_flags.hpp"
 #include "inspect/set_rules.hpp"
 #include <algorithm>
 #include <iterator>
@@ -72,10 +73,7 @@ Result<int> run_set_check(Context& context, const Arguments& arguments) {
 
 std::vector<Flag> set_check_flags() {
   std::vector<Flag> flags{
-      {.name = "--store",
-       .value = "LOCATOR",
-       .help = "the store that sets, runs and channels are in",
-       .environment = "QUARRY_STORE"},
+      store_of_sets_flag(),
       {.name = "--python",
        .value = "LIST",
        .help = "Pythons that it is installed on, such as 3.10,3.12 (default: as the tags say)"},

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/package_diff.hpp"
 #include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
 #include "inspect/compare.hpp"
 #include "publish/resolve.hpp"
 #include "sys/file.hpp"
@@ -113,10 +114,7 @@ Command diff_command() {
           "tabs between. A line that nothing needs is a warning.",
       .operands = {{.name = "A", .help = "set:DIGEST, run:ID, channel:NAME, or a directory of packages"},
                    {.name = "B", .help = "the same"}},
-      .flags = {{.name = "--store",
-                 .value = "LOCATOR",
-                 .help = "the store that sets, runs and channels are in",
-                 .environment = "QUARRY_STORE"},
+      .flags = {store_of_sets_flag(),
                 {.name = "--allow", .value = "FILE", .help = "the differences that are expected, with reasons"}},
       .examples = {{"quarry set diff old/dist new/dist --allow differences.tsv", "what a new build changed"},
                    {"quarry set diff channel:stable run:42 --store file:store", "what a promotion would change"}},

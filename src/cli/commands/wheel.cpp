@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/prover.hpp"
 #include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
 #include "cli/sizes.hpp"
 #include "cli/table.hpp"
 #include "cli/wheel_operands.hpp"
@@ -110,7 +111,7 @@ Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
   auto files = Json::array();
   Findings all;
   int code = 0;
-  TRY(auto wheels, wheels_of(context, arguments.operands));
+  TRY(auto wheels, wheels_of(context, arguments));
   if (arguments.has("--derived-from") && wheels.size() != 1)
     return fail(ErrorKind::invalid_argument, "C042", "--derived-from compares one wheel with one other",
                 fmt::format("give one wheel, not {}", wheels.size()));
@@ -215,7 +216,8 @@ Command wheel_verify_command() {
       .operands = {{.name = "WHEEL", .help = k_wheels_help, .repeats = true}},
       .flags = {{.name = "--derived-from",
                  .value = "WHEEL",
-                 .help = "also prove that all files outside dist-info are those of this one: a file, s3: or https:"}},
+                 .help = "also prove that all files outside dist-info are those of this one: a file, s3: or https:"},
+                store_of_sets_flag()},
       .examples = {{"quarry wheel verify dist", "check all wheels of a directory"},
                    {"quarry wheel verify --json x.whl | jq .findings", "the findings as data"}},
       .exit_codes = {{0, "all are sound"},

@@ -6,6 +6,7 @@
 #include "cli/records.hpp"
 #include "cli/rule_report.hpp"
 #include "cli/set_rules.hpp"
+#include "cli/shared_flags.hpp"
 #include "cli/table.hpp"
 #include "cli/wheel_operands.hpp"
 #include "cli/wheel_rules.hpp"
@@ -88,7 +89,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto inputs, rule_inputs_of(context, arguments, "quarry.wheel-check/1"));
   TRY(auto tables, load_tables(context));
   TRY(auto refusals, inspect::parse_refusals({context.resources.read(k_refusals).value_or(""), k_refusals}));
-  TRY(auto operands, wheels_of(context, arguments.operands));
+  TRY(auto operands, wheels_of(context, arguments));
   TRY(auto wheels, inspect_wheels(context, tables, operands));
   auto found = findings_of_wheels(wheels, tables, {asked, windows, values, arguments.list("--allow-library")});
   auto looks_for = [&](const std::string& code) {
@@ -157,11 +158,13 @@ Command wheel_check_command() {
                 {.name = "--windows-prefix",
                  .value = "LENGTH",
                  .help = "characters of the path of site-packages on Windows (default: 88, data/windows-paths.toml)"},
+                store_of_sets_flag(),
                 {.name = "--strict", .value = {}, .help = "warnings fail, too"}},
       .examples = {{"quarry wheel check dist", "check all wheels of a directory as one set"},
                    {"quarry wheel check dist --amdgpu-family gfx120X-all", "is the device code that of the family?"},
                    {"quarry wheel check dist --windows-prefix 60",
                     "are the paths short enough for this site-packages?"},
+                   {"quarry wheel check channel:stable --store file:store", "what does the channel hold?"},
                    {"quarry wheel check --json x.whl | jq '.findings[].code'", "the codes of all findings"}},
       .exit_codes = {{0, "no errors"},
                      {1, "a wheel has errors; with --strict, warnings"},
