@@ -18,6 +18,7 @@ bool names_exception(std::string_view line) {
   }
   return upper && (name.size() == line.size() || line.substr(name.size()).starts_with(": "));
 }
+bool is_github(std::string_view line) { return line.starts_with("##[error]"); }
 } // namespace
 
 /// What a traceback ends with is what failed. Returns the rule that is left for the line.
@@ -45,12 +46,14 @@ void FailureFinder::take(const Line& line, int rule) {
   if (rule >= 0) {
     const auto& meaning = rules_.failures[static_cast<std::size_t>(rule)];
     Candidate found{rule, {line.number, shown(line.text)}, {recent_.begin(), recent_.end()}, {}, step_name_};
-    if (meaning.proof && !proof_) {
+    // A tool's own words prove less than GitHub's: the step went on after them if a later one ends with `##[error]`.
+    bool went_on = proof_ && proof_step_ != step_ && !is_github(proof_->line.text);
+    if (meaning.proof && (!proof_ || (went_on && is_github(line.text)))) {
       proof_ = found;
       proof_step_ = step_;
     }
     // After the proof, one more cause may come: ninja prints `FAILED:` before the compiler's words.
-    if (!meaning.effect && (!proof_ || line.number <= proof_->line.number + k_cause_distance_max)) {
+    if (!meaning.effect && (!proof_ || went_on || line.number <= proof_->line.number + k_cause_distance_max)) {
       if (causes_.size() >= k_candidates_max) causes_.pop_front();
       causes_.push_back(std::move(found));
       traceback_ = meaning.traceback;

@@ -182,6 +182,10 @@ bool PatternSet::add(Pattern pattern, int rule) {
 
 void PatternSet::compile() { finder_ = Finder(words_); }
 
+std::uint64_t PatternSet::watched_in(std::string_view line) const {
+  return watched_ == 0 ? 0 : finder_.scan(line) & (~std::uint64_t{0} >> (k_words_max - watched_));
+}
+
 PatternSet::Match PatternSet::match(std::string_view line) const {
   if (line.empty()) return {};
   for (auto number : by_first_[static_cast<unsigned char>(line.front())])

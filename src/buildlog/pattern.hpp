@@ -66,6 +66,7 @@ public:
   bool add(Pattern pattern, int rule);
   void compile(); ///< after the last add()
   Match match(std::string_view line) const;
+  std::uint64_t watched_in(std::string_view line) const; ///< Match::words, also where a beginning decided
 
 private:
   struct Entry {

@@ -85,7 +85,8 @@ public:
   /// `rule`: of all patterns for lines; -1 if none matches.
   void take(const Line& line, int rule) {
     failures_.take(line, rule >= rules_.failure_base && rule < rules_.passing_base ? rule - rules_.failure_base : -1);
-    if (rule >= rules_.passing_base) passing(line, static_cast<std::size_t>(rule - rules_.passing_base));
+    if (rule >= rules_.passing_base && rule < rules_.warning_base)
+      passing(line, static_cast<std::size_t>(rule - rules_.passing_base));
   }
   void test_summary(const Line& line) {
     bool failed = line.text.find(" failed") != line.text.npos || line.text.find(" error") != line.text.npos;
@@ -135,6 +136,7 @@ public:
     }
     verdict_.enter_step(line);
     auto match = rules_.lines.match(line.text);
+    if (match.rule >= rules_.warning_base) match.words |= rules_.lines.watched_in(line.text); // it may be a deprecation
     if (match.rule < 0 && noise_.continues(line)) return noise_.take(line, noise_.last());
     if (match.rule >= 0 && match.rule < rules_.failure_base) return noise(line, match.rule);
     noise_.interrupt(line);
@@ -187,10 +189,13 @@ private:
     if (wheel || match.rule < 0) tool_calls(line, wheel);
     if (wheel) wheels_.take(line);
     if ((match.words >> k_passed & 1) != 0 && is_test_summary(line.text)) verdict_.test_summary(line);
+    bool counted = false;
     if ((match.words & ((1u << k_wheel) - 1)) != 0)
-      warnings_.words(line, match.words);
+      counted = warnings_.words(line, match.words);
     else
       warnings_.other(line);
+    if (!counted && match.rule >= rules_.warning_base)
+      warnings_.by_rule(line, rules_.warnings[static_cast<std::size_t>(match.rule - rules_.warning_base)]);
     if (match.rule < 0) repeated_.take(line);
   }
 

@@ -5,6 +5,7 @@
 #include "buildlog/difference.hpp"
 #include "buildlog/times.hpp"
 #include "sys/file.hpp"
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -135,6 +136,34 @@ TEST(Lines, AreShownWithoutHiddenControls) {
   EXPECT_EQ(shown(plain), plain);
 }
 
+TEST(Deprecations, AMonthBeginsOrEndsByItsPreposition) {
+  auto day = [](const std::string& text) { return find_day(text)->day; };
+  EXPECT_EQ(day("removed in March 2027"), days_of("2027-03-01"));
+  EXPECT_EQ(day("works until March 2027"), days_of("2027-03-31"));
+  EXPECT_EQ(day("works until the end of December 2026"), days_of("2026-12-31"));
+  EXPECT_EQ(day("by March 20, 2027"), days_of("2027-03-20"));
+}
+
+TEST(Warnings, WithoutAFlagOfACompiler) {
+  auto read = report("##[warning]No files were found\n##[warning]No files were found\n"
+                     "CMake Warning at cmake/x.cmake:12 (message):\n  Boost is missing\n\n"
+                     "CMake Warning (dev):\nnext\n"
+                     "a.cpp(7): warning C4996: 'strcpy': unsafe\n/usr/bin/ld: warning: x.o: missing .note.GNU-stack\n"
+                     "WARNING: Running pip as root\nWarning: x.js is old\n"
+                     "p.py:1: UserWarning: odd\nb.c:1:2: warning: unused [-Wunused]\n");
+  std::vector<std::string> said;
+  for (const auto& w : read.warnings) said.push_back(fmt::format("{} {}|{}|{}", w.count, w.flag, w.message, w.place));
+  EXPECT_THAT(
+      said,
+      ::testing::UnorderedElementsAre(
+          "2 of a step|No files were found|",
+          "1 of CMake|Boost is missing|CMake Warning at cmake/x.cmake:12 (message):",
+          "1 of CMake|CMake Warning (dev):|CMake Warning (dev):", "1 of Microsoft's compiler|'strcpy': unsafe|a.cpp(7)",
+          "1 of a compiler or linker|x.o: missing .note.GNU-stack|/usr/bin/ld", "1 of a program|Running pip as root|",
+          "1 of a program|x.js is old|", "1 UserWarning|odd|p.py:1:", "1 -Wunused|unused|b.c:1:2"));
+  EXPECT_TRUE(read.deprecations.empty());
+}
+
 TEST(Deprecations, OneSubjectMayHaveSeveralDeadlines) {
   for (std::string thing : {"foo is", "foo v1 is"}) {
     auto later = "DeprecationWarning: " + thing + " deprecated and will be removed in 2027-12-01\n";
@@ -182,6 +211,11 @@ TEST(Deprecations, FormsOfDeadlines) {
       {"##[warning]x (announced 2026-12-01) is deprecated", "", false},
       {"##[warning]the model gpt-2026-12-10 is deprecated", "", false},
       {"##[warning]x is deprecated: it will be deprecated on 2026-12-10", "2026-12-10", true},
+      {"##[warning]x is deprecated and will be removed by 2026/12/10", "2026/12/10", true},
+      {"x.py:3: DeprecationWarning: it will be removed in March 2027.", "March 2027", true},
+      {"x.py:3: DeprecationWarning: it works until December 2026.", "December 2026", true},
+      {"x.py:3: DeprecationWarning: deprecated since March 2025", "", false},
+      {"x.py:3: DeprecationWarning: see the notes of March 2025", "", false},
   };
   for (const auto& c : cases) {
     auto read = report(std::string(c.line) + "\n");
@@ -203,6 +237,16 @@ TEST(Failure, TheCauseAndNotWhatFollowsFromIt) {
   ASSERT_EQ(read.failure->before.back().text, "cc a.c");
   EXPECT_EQ(read.failure->behind.front().text, "make: *** [a.o] Error 1");
   EXPECT_THAT(codes(read), ElementsAre("error X517"));
+}
+
+// `|| true`: the step went on, and another one failed.
+TEST(Failure, IsInTheStepThatGitHubSaysHasFailed) {
+  auto read = report("##[group]Run probe || true\nCMake Error at a.txt:1\nmake: *** [x] Error 1\n##[group]Run make\n"
+                     "a.c:3:1: error: expected ';'\n##[error]Process completed with exit code 2.\n"
+                     "##[group]Run upload\n##[error]Process completed with exit code 1.\n");
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->line, 5u);
+  EXPECT_EQ(read.failure->proof_line, 6u);
 }
 
 TEST(Failure, CausesMayFollowTheProof) {
@@ -410,6 +454,19 @@ TEST(Times, PhasesAndTheRest) {
   ASSERT_EQ(read->builds.size(), 1u);
   EXPECT_EQ(read->builds[0].critical, 100.25);
   EXPECT_EQ(read->builds[0].actions, 1234u);
+}
+
+TEST(Times, StepsOfAJobTellWhereTheTimeWent) {
+  auto at = [](int second) { return fmt::format("2026-02-24T10:11:{:02}.0000000Z ", second); };
+  auto made = report_times(input(at(0) + "Current runner\n" + at(1) + "##[group]Run fetch\n" + at(11) +
+                                 "##[group]Run make\n" + at(41) + "Post job cleanup.\n" + at(42) + "done\n"),
+                           rules());
+  ASSERT_TRUE(made);
+  const auto& read = *made;
+  std::vector<std::string> said;
+  for (const auto& step : read.steps) said.push_back(fmt::format("{} {} {}", step.line, step.seconds, step.name));
+  EXPECT_THAT(said, ElementsAre("3 30 make", "2 10 fetch", "4 1 Post job cleanup."));
+  EXPECT_EQ(read.total, 42);
 }
 
 TEST(Times, WithoutStampsToolsSayHowLongTheyTook) {

@@ -37,6 +37,8 @@ public:
     TRY_DO(root.tables("failure", [&](TomlTable& t) { return failure(t); }));
     out_.passing_base = out_.failure_base + static_cast<int>(out_.failures.size());
     TRY_DO(root.tables("passing", [&](TomlTable& t) { return passing(t); }));
+    out_.warning_base = out_.passing_base + static_cast<int>(out_.passing.size());
+    TRY_DO(root.tables("warning", [&](TomlTable& t) { return warning(t); }));
     TRY_DO(root.tables("tool", [&](TomlTable& t) { return tool(t); }));
     TRY_DO(root.tables("phase", [&](TomlTable& t) { return phase(t); }));
     TRY_DO(read_patterns(root, "device_actions", out_.device_actions, false));
@@ -100,6 +102,15 @@ private:
     return {};
   }
 
+  Result<void> warning(TomlTable& table) {
+    WarningRule rule;
+    TRY_DO(name(table, rule.name, "warning"));
+    TRY_DO(table.flag("below", rule.below));
+    TRY_DO(lines(table, out_.warning_base + static_cast<int>(out_.warnings.size())));
+    out_.warnings.push_back(std::move(rule));
+    return {};
+  }
+
   Result<void> tool(TomlTable& table) {
     ToolRule rule;
     TRY_DO(name(table, rule.name, "tool"));
@@ -138,6 +149,7 @@ private:
   Rules out_{.noise = {},
              .failures = {},
              .passing = {},
+             .warnings = {},
              .tools = {},
              .phases = {},
              .device_actions = {},

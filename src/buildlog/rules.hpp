@@ -33,6 +33,12 @@ struct PassingRule {
   std::string name, fix;
 };
 
+/// Warnings that say no flag of a compiler and no category of Python: of a linker, of CMake, of a step.
+struct WarningRule {
+  std::string name;
+  bool below = false; ///< the line says where; the first line below it that begins with blanks says what
+};
+
 /// A tool that may be verbose: the lines that begin an invocation, and the noise that a verbose one prints.
 struct ToolRule {
   std::string name, noise, fix;
@@ -50,11 +56,12 @@ struct Rules {
   std::vector<NoiseRule> noise;
   std::vector<FailureRule> failures;
   std::vector<PassingRule> passing;
+  std::vector<WarningRule> warnings;
   std::vector<ToolRule> tools;
   std::vector<PhaseRule> phases;
   std::vector<Pattern> device_actions; ///< compile code for each GPU target
-  PatternSet lines;                    ///< of noise, failures and passing, by the numbers below
-  int failure_base = 0, passing_base = 0;
+  PatternSet lines;                    ///< of noise, failures, passing and warnings, by the numbers below
+  int failure_base = 0, passing_base = 0, warning_base = 0;
   PatternSet phase_lines; ///< 2n: begins phase n, 2n + 1: ends it
 };
 

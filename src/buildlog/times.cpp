@@ -148,6 +148,29 @@ private:
   const ActionTime* last_ = nullptr;
 };
 
+/// The steps of a GitHub job.
+class Steps {
+public:
+  void begin(const Line& line, std::string_view name, const LogClock& clock) {
+    close(clock);
+    if (steps_.size() >= k_steps_max) return;
+    steps_.push_back({shown(name), clock.now, line.number});
+    open_ = true;
+  }
+  void report(TimeReport& out, const LogClock& clock) {
+    close(clock);
+    if (clock.stamped) out.steps = std::move(steps_);
+  }
+
+private:
+  void close(const LogClock& clock) {
+    if (open_) steps_.back().seconds = clock.now - steps_.back().seconds; // until now, when it began
+    open_ = false;
+  }
+  std::vector<StepTime> steps_;
+  bool open_ = false;
+};
+
 class Tracker {
 public:
   explicit Tracker(const Rules& rules) : rules_(rules), actions_(rules) {}
@@ -165,7 +188,12 @@ public:
       return;
     }
     actions_.interrupt();
-    if (text.starts_with("##[group]Run ")) phases_.close_all(clock_);
+    if (constexpr std::string_view k_step = "##[group]Run "; text.starts_with(k_step)) {
+      phases_.close_all(clock_);
+      steps_.begin(line, text.substr(k_step.size()), clock_);
+    } else if (text == "Post job cleanup.") {
+      steps_.begin(line, text, clock_);
+    }
     if (text.starts_with("#") && docker(text)) return;
     if (bazel(text)) return;
     auto match = rules_.phase_lines.match(text);
@@ -182,11 +210,13 @@ public:
     out.builds = std::move(builds_);
     auto sum = phases_.report(out);
     actions_.report(out);
+    steps_.report(out, clock_);
     out.total = out.stamped ? clock_.now : sum;
     out.unattributed = std::max(0.0, out.total - sum);
     auto longest = [](const auto& a, const auto& b) { return a.seconds > b.seconds; };
     std::stable_sort(out.phases.begin(), out.phases.end(), longest);
     std::stable_sort(out.actions.begin(), out.actions.end(), longest);
+    std::stable_sort(out.steps.begin(), out.steps.end(), longest);
     std::stable_sort(out.intervals.begin(), out.intervals.end(),
                      [](const auto& a, const auto& b) { return a.begin < b.begin; });
     if (!out.stamped && out.phases.empty())
@@ -279,6 +309,7 @@ private:
   LogClock clock_;
   Phases phases_;
   Actions actions_;
+  Steps steps_;
   std::vector<BazelBuild> builds_;
   std::string target_; ///< of the present invocation
 };

@@ -12,12 +12,19 @@ namespace quarry::buildlog {
 
 constexpr std::size_t k_actions_max = 20'000;   ///< different actions of one log
 constexpr std::size_t k_intervals_max = 10'000; ///< phases of one log, one after the other
+constexpr std::size_t k_steps_max = 1000;       ///< of one log
 constexpr std::size_t k_open_max = 256;         ///< phases that are open at once
 
 struct PhaseTime {
   std::string name;
   double seconds = 0;
   std::uint64_t times = 0; ///< how often the phase began
+};
+
+struct StepTime { ///< from "##[group]Run NAME" of GitHub to the next one
+  std::string name;
+  double seconds = 0;
+  std::uint64_t line = 0; ///< of its begin
 };
 
 struct PhaseInterval { ///< in seconds since the log began
@@ -46,6 +53,7 @@ struct TimeReport {
   double total = 0, unattributed = 0;
   std::uint64_t lines = 0;
   std::vector<PhaseTime> phases;        ///< longest first, without the unattributed time
+  std::vector<StepTime> steps;          ///< longest first; empty without stamps
   std::vector<PhaseInterval> intervals; ///< by begin; empty without stamps
   std::vector<ActionTime> actions;      ///< longest first
   std::vector<BazelBuild> builds;

@@ -147,20 +147,45 @@ bool is_stamp(std::string_view text, const std::vector<Token>& words, std::size_
                rest[3] == ':' && is_digit(rest[4]);
   return clock;
 }
+
+/// "in March 2026", "by March 2026": its first day; "until March 2026", "the end of March 2026": its last one.
+std::optional<NamedDay> find_month(std::string_view text, const std::vector<Token>& words, std::size_t at) {
+  static constexpr std::array<std::string_view, 5> k_first = {"in", "by", "before", "from", "starting"};
+  const auto &name = words[at], &year = words[at + 1];
+  auto month = month_of(name.text);
+  auto before = at > 0 ? text::lower(words[at - 1].text) : std::string();
+  bool last = before == "until" || before == "after" || before == "through" ||
+              (before == "of" && at > 1 && text::lower(words[at - 2].text) == "end");
+  bool first = std::find(k_first.begin(), k_first.end(), before) != k_first.end();
+  auto between = text.substr(name.at + name.text.size(), year.at - name.at - name.text.size());
+  auto end = year.at + year.text.size();
+  if (month == 0 || (!first && !last) || text::trim(between) != "" || is_glued(text, name.at, end)) return std::nullopt;
+  if (first && is_past(words, at, text.find(" will ") != text.npos)) return std::nullopt;
+  auto day = day_of(year.text, month, "1");
+  if (day >= 0 && last) {
+    auto number = text::parse_u64(year.text).value_or(0);
+    day = month < 12 ? day_of(year.text, month + 1, "1") - 1 : day_of(std::to_string(number + 1), 1, "1") - 1;
+  }
+  if (day < 0) return std::nullopt;
+  return NamedDay{std::string(text.substr(name.at, end - name.at)), day};
+}
 } // namespace
 
 std::optional<NamedDay> find_day(std::string_view text) {
   auto words = words_of(text);
   bool announced = text.find(" will ") != text.npos;
-  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (auto month = find_month(text, words, i)) return month;
+    if (i + 2 == words.size()) break;
     const auto &a = words[i], &b = words[i + 1], &c = words[i + 2];
     std::int64_t day = -1;
     auto between = text.substr(a.at + a.text.size(), b.at - a.at - a.text.size());
-    bool dashed = between == "-" && text.substr(b.at + b.text.size(), c.at - b.at - b.text.size()) == "-";
+    bool alike = text.substr(b.at + b.text.size(), c.at - b.at - b.text.size()) == between;
+    bool dashed = alike && (between == "-" || between == "/");
     if (dashed && is_letter(b.text.front()))
       day = day_of(a.text, month_of(b.text), c.text);
     else if (dashed && b.text.size() == 2 && a.text.size() == 4 && c.text.size() == 2)
-      day = days_of(text.substr(a.at, 10));
+      day = days_of(fmt::format("{}-{}-{}", a.text, b.text, c.text));
     else if (!dashed && is_letter(a.text.front()))
       day = day_of(c.text, month_of(a.text), b.text);
     else if (!dashed && is_letter(b.text.front()))
@@ -182,38 +207,64 @@ void WarningCounter::compiler(const Line& line) {
   flag = flag.substr(0, flag.find(']'));
   auto place = line.text.substr(0, sign);
   auto message = text::trim(line.text.substr(sign + k_sign.size(), bracket - sign - k_sign.size()));
-  auto key = std::string(flag) + '\n' + std::string(place) + '\n' + masked(message.substr(0, k_subject_bytes_max));
-  auto at = warnings_.find(key);
-  if (at == warnings_.end()) {
-    if (warnings_.size() >= k_warnings_max) {
-      ++uncounted_;
-      return;
-    }
-    at = warnings_.emplace(key, Warning{shown(flag), shown(message), shown(place), 0, line.number}).first;
-  }
-  ++at->second.count;
+  count(std::string(flag) + '\n' + std::string(place) + '\n' + masked(message.substr(0, k_subject_bytes_max)),
+        {shown(flag), shown(message), shown(place), 0, line.number});
 }
 
-void WarningCounter::words(const Line& line, std::uint64_t words) {
-  if (open_ && line.text.starts_with(' ') && line.text.find("Warning: ") == line.text.npos) return other(line);
+void WarningCounter::count(const std::string& key, Warning fresh) {
+  if (warnings_.size() >= k_warnings_max && !warnings_.contains(key)) {
+    ++uncounted_;
+    return;
+  }
+  ++warnings_.try_emplace(key, std::move(fresh)).first->second.count;
+}
+
+void WarningCounter::by_rule(const Line& line, const WarningRule& rule) {
+  close();
+  auto text = text::trim(line.text);
+  if (rule.below) {
+    headed_ = Warning{rule.name, {}, shown(text), 0, line.number};
+    return;
+  }
+  // What stands before the word is the place, if it looks like one: "a.cpp(12)", "/usr/bin/ld", "src/x.c:3".
+  std::string_view place;
+  constexpr std::string_view k_words = ": warning";
+  if (auto sign = text.find(k_words); sign != text.npos && text.substr(0, sign).find(' ') == text.npos) {
+    place = text.substr(0, sign);
+    text = text::trim(text.substr(std::min(text.find(':', sign + 1) + 1, text.size())));
+  }
+  for (std::string_view sign : {"##[warning]", "WARNING: ", "Warning: ", "warning: "})
+    if (text.starts_with(sign)) text = text::trim(text.substr(sign.size()));
+  if (text.empty()) return;
+  count(rule.name + '\n' + masked(text.substr(0, k_subject_bytes_max)),
+        {rule.name, shown(text), shown(place), 0, line.number});
+}
+
+void WarningCounter::close_headed(std::string_view message) {
+  auto warning = std::move(*headed_);
+  headed_.reset();
+  warning.message = shown(message.empty() ? std::string_view(warning.place) : message);
+  auto key = warning.flag + '\n' + masked(warning.message) + '\n' + warning.place;
+  count(key, std::move(warning));
+}
+
+bool WarningCounter::words(const Line& line, std::uint64_t words) {
+  if (open_ && line.text.starts_with(' ') && line.text.find("Warning: ") == line.text.npos) {
+    other(line);
+    return true;
+  }
   close();
   std::size_t message = 0;
   auto category = category_of(line.text, message);
   bool deprecated = is_deprecation(category) || says_deprecated(line.text, words);
-  if (!deprecated && category.empty()) return;
+  if (!deprecated && category.size() <= std::string_view("Warning").size()) return false; // "Warning: " names no kind
   auto said = text::trim(message > 0 ? line.text.substr(message) : line.text);
   if (said.starts_with("##[warning]")) said.remove_prefix(11);
   if (!deprecated) {
-    auto key = std::string(category) + '\n' + masked(said.substr(0, k_subject_bytes_max));
-    if (warnings_.size() >= k_warnings_max && !warnings_.contains(key)) {
-      ++uncounted_;
-      return;
-    }
     auto place = shown(text::trim(line.text.substr(0, message - 9 - (category.size() - 7))));
-    auto& warning =
-        warnings_.emplace(key, Warning{std::string(category), shown(said), place, 0, line.number}).first->second;
-    ++warning.count;
-    return;
+    count(std::string(category) + '\n' + masked(said.substr(0, k_subject_bytes_max)),
+          {std::string(category), shown(said), place, 0, line.number});
+    return true;
   }
   Deprecation found;
   found.subject = (category.empty() ? "" : std::string(category) + ": ") + shown(said, k_subject_bytes_max);
@@ -229,9 +280,14 @@ void WarningCounter::words(const Line& line, std::uint64_t words) {
   open_lines_ = 0;
   framed_ = false;
   if (category.empty()) close(); // a sentence alone: nothing below explains it
+  return true;
 }
 
 void WarningCounter::other(const Line& line) {
+  if (headed_) {
+    if (text::trim(line.text).empty()) return;
+    return close_headed(line.text.starts_with(' ') ? text::trim(line.text) : std::string_view());
+  }
   if (!open_) return;
   auto text = text::trim(line.text);
   framed_ = framed_ || text == "!!";
@@ -247,6 +303,7 @@ void WarningCounter::other(const Line& line) {
 }
 
 void WarningCounter::close() {
+  if (headed_) close_headed({});
   if (!open_) return;
   auto found = std::move(*open_);
   open_.reset();

@@ -43,7 +43,7 @@ Finding unread_log(const std::string& name, const Error& error) {
   return {error.code, Severity::error, name, message, error.hint};
 }
 
-Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings, Unread unread) {
+Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings) {
   std::vector<buildlog::Input> logs;
   std::size_t failures = 0;
   for (const auto& operand : arguments.operands) {
@@ -54,7 +54,7 @@ Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findi
     }
     auto& error = found.error();
     bool last = ++failures == arguments.operands.size();
-    if (unread == Unread::fails || error.kind == ErrorKind::cancelled || last) return fail(std::move(error));
+    if (error.kind == ErrorKind::cancelled || last) return fail(std::move(error));
     findings.push_back(unread_log(operand, error));
   }
   buildlog::tell_apart(logs);

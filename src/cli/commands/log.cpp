@@ -189,37 +189,13 @@ Json log_json(const LogReport& report, std::int64_t today) {
           {"test_summary", report.is_test ? Json(report.test_summary) : Json(nullptr)}};
 }
 
-/// A log that cannot be read to its end, such as a damaged member of a zip, is an error finding. Fails if all are such.
-Result<std::vector<LogReport>> report_logs(Context& context, const std::vector<buildlog::Input>& logs,
-                                           const buildlog::Rules& rules, Findings& findings) {
-  std::vector<std::optional<LogReport>> read(logs.size());
-  std::vector<Error> errors(logs.size());
-  TRY_DO(read_logs(context, logs, [&](std::size_t i) -> Result<void> {
-    auto report = buildlog::report_log(logs[i], rules);
-    if (report)
-      read[i] = std::move(*report);
-    else if (report.error().kind == ErrorKind::cancelled || logs.size() == 1)
-      return fail(std::move(report.error()));
-    else
-      errors[i] = std::move(report.error());
-    return {};
-  }));
-  std::vector<LogReport> reports;
-  for (std::size_t i = 0; i < logs.size(); ++i)
-    if (read[i])
-      reports.push_back(std::move(*read[i]));
-    else
-      findings.push_back(unread_log(logs[i].name, errors[i]));
-  if (reports.empty() && !errors.empty()) return fail(std::move(errors.front()));
-  return reports;
-}
-
 Result<int> run_report(Context& context, const Arguments& arguments) {
   TRY(auto options, finding_options(context, arguments));
   TRY(auto rules, load_log_rules(context, arguments));
   Findings findings;
-  TRY(auto logs, find_logs(arguments, findings, Unread::is_finding));
-  TRY(auto reports, report_logs(context, logs, rules, findings));
+  TRY(auto logs, find_logs(arguments, findings));
+  auto read = [&](const buildlog::Input& log) { return buildlog::report_log(log, rules); };
+  TRY(auto reports, reports_of<LogReport>(context, logs, read, findings));
   bool unreadable = has_errors(findings);
   auto found = buildlog::findings_of(reports, rules, options);
   findings.insert(findings.end(), found.begin(), found.end());

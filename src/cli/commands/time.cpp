@@ -63,11 +63,8 @@ Result<Read> read_times(Context& context, const Arguments& arguments) {
   }
   TRY(auto rules, load_log_rules(context, arguments));
   TRY(auto logs, find_logs(arguments, read.findings));
-  read.reports.resize(logs.size());
-  TRY_DO(read_logs(context, logs, [&](std::size_t i) -> Result<void> {
-    TRY(read.reports[i], buildlog::report_times(logs[i], rules));
-    return {};
-  }));
+  auto times = [&](const buildlog::Input& log) { return buildlog::report_times(log, rules); };
+  TRY(read.reports, reports_of<TimeReport>(context, logs, times, read.findings));
   if (targets) read.savings.push_back(buildlog::fewer_targets(read.reports, *targets));
   for (const auto& name : arguments.list("--cached")) {
     TRY(auto saving, buildlog::cached_phase(read.reports, name));
@@ -81,6 +78,8 @@ Result<Read> read_times(Context& context, const Arguments& arguments) {
     TRY_DO(sys::write_file(*file, buildlog::timeline_page(read.reports, read.savings)), "while writing --html");
   return read;
 }
+
+int exit_code_of(const Read& read) { return has_errors(read.findings) ? traits(ErrorKind::corrupt).exit_code : 0; }
 
 std::string duration(double seconds) { return seconds <= 0 ? "0 s" : duration_text(seconds); }
 
@@ -115,7 +114,16 @@ void add_sections(const TimeReport& report, std::vector<Section>& into) {
   if (report.stamped)
     phases.rows.push_back(
         {"unattributed", duration(report.unattributed), units::percent(report.unattributed, report.total), ""});
+  if (report.stamped && report.unattributed > report.total / 2)
+    phases.text = "no rule claims most of the time; --rules adds phases (docs/formats/log-rules.md)";
   into.push_back(std::move(phases));
+  Section steps{
+      "steps of the job", {"time", "share", "line", "step"}, {k_number, k_number, k_number, k_name}, {}, "", 10};
+  for (const auto& step : report.steps)
+    if (step.seconds >= 1)
+      steps.rows.push_back(
+          {duration(step.seconds), units::percent(step.seconds, report.total), units::count(step.line), step.name});
+  into.push_back(std::move(steps));
   Section actions{"longest actions",
                   {"time", "alone", "lines", "phase", "action"},
                   {k_number, k_number, k_number, k_text, k_name},
@@ -159,6 +167,9 @@ Json report_json(const TimeReport& report) {
                       {"actions", b.actions}});
   for (const auto& i : report.intervals)
     intervals.push_back({{"name", i.name}, {"begin", number(i.begin)}, {"end", number(i.end)}});
+  Json steps = Json::array();
+  for (const auto& s : report.steps)
+    steps.push_back({{"name", s.name}, {"seconds", number(s.seconds)}, {"line", s.line}});
   return {{"name", report.name},
           {"variant", report.variant},
           {"stamped", report.stamped},
@@ -166,6 +177,7 @@ Json report_json(const TimeReport& report) {
           {"unattributed", number(report.unattributed)},
           {"lines", report.lines},
           {"phases", phases},
+          {"steps", steps},
           {"actions", actions},
           {"builds", builds},
           {"intervals", intervals}};
@@ -197,7 +209,7 @@ Result<int> run_time_report(Context& context, const Arguments& arguments) {
   context.out.document({{"logs", reports_json(read.reports)},
                         {"savings", savings_json(read.savings)},
                         {"findings", findings_json(read.findings)}});
-  return 0;
+  return exit_code_of(read);
 }
 
 const Operand k_log{.name = "FILE",
@@ -205,24 +217,25 @@ const Operand k_log{.name = "FILE",
                     .repeats = true};
 
 Command time_report_command() {
-  return {
-      .path = {"time", "report"},
-      .summary = "where the time of a build went, from its log",
-      .description =
-          "Prints the phases of each log with their share, and the time that no phase claims in a row of its own; "
-          "the actions that Bazel's progress names longest, and how long the build waited for one of them alone; the "
-          "critical paths that Bazel prints. Times come from the stamps of GitHub or teatime; a log without stamps "
-          "shows what docker, Bazel and pytest print about themselves.\n\n"
-          "`--targets`, `--cached` and `--shared` estimate what a change would save, at least. Which lines begin "
-          "and end a phase is data: docs/formats/log-rules.md.",
-      .operands = {k_log},
-      .flags = {k_targets, k_cached, k_shared, k_html, format_flag(), log_rules_flag()},
-      .examples = {{"quarry time report build.log --html times.html", "a table, and a page with the timeline"},
-                   {"quarry time report logs.zip --targets 9=2 --cached llvm --shared pjrt",
-                    "what three changes would save in all variants"}},
-      .exit_codes = {{2, "a log says nothing about time, or a phase is unknown"}},
-      .schema = "quarry.time-report/1",
-      .run = run_time_report};
+  return {.path = {"time", "report"},
+          .summary = "where the time of a build went, from its log",
+          .description =
+              "Prints the phases of each log with their share, and the time that no phase claims in a row of its own; "
+              "the steps of a GitHub job that took longest; the actions that Bazel's progress names longest, and how "
+              "long the build waited for one of them alone; the "
+              "critical paths that Bazel prints. Times come from the stamps of GitHub or teatime; a log without stamps "
+              "shows what docker, Bazel and pytest print about themselves.\n\n"
+              "`--targets`, `--cached` and `--shared` estimate what a change would save, at least. Which lines begin "
+              "and end a phase is data: docs/formats/log-rules.md.",
+          .operands = {k_log},
+          .flags = {k_targets, k_cached, k_shared, k_html, format_flag(), log_rules_flag()},
+          .examples = {{"quarry time report build.log --html times.html", "a table, and a page with the timeline"},
+                       {"quarry time report logs.zip --targets 9=2 --cached llvm --shared pjrt",
+                        "what three changes would save in all variants"}},
+          .exit_codes = {{2, "no log says anything about time, or a phase is unknown"},
+                         {6, "a log cannot be read, or says nothing about time; the others are reported"}},
+          .schema = "quarry.time-report/1",
+          .run = run_time_report};
 }
 
 // time compare
@@ -275,7 +288,7 @@ Result<int> run_compare(Context& context, const Arguments& arguments) {
                         {"effects", effects},
                         {"savings", savings_json(read.savings)},
                         {"findings", findings_json(read.findings)}});
-  return 0;
+  return exit_code_of(read);
 }
 
 Command compare_command() {
@@ -289,7 +302,8 @@ Command compare_command() {
       .operands = {k_log},
       .flags = {k_targets, k_cached, k_shared, k_html, format_flag(), log_rules_flag()},
       .examples = {{"quarry time compare py3.12=a.log py3.13=b.log", "two variants of one build"}},
-      .exit_codes = {{2, "the logs have too little in common"}},
+      .exit_codes = {{2, "the logs have too little in common"},
+                     {6, "a log cannot be read, or says nothing about time; the others are compared"}},
       .schema = "quarry.time-compare/1",
       .run = run_compare};
 }
