@@ -11,8 +11,8 @@
 namespace quarry::pages {
 
 struct Addresses {
-  /// "…/simple/"; empty if nothing answers under it. A directory of this machine, and a store with a public URL, count
-  /// as answering without a look.
+  /// "…/simple/"; empty if `simple/index.html` exists, or cannot be looked at, and nothing answers under `simple/`. A
+  /// directory of this machine, and a store with a public URL, count as answering without a look.
   std::string index_url;
   std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
   /// Used if index_url is empty: the directory's pages, and that of the base index if merged_url would be used.
@@ -27,9 +27,10 @@ struct Addresses {
 /// `projects` are the normalised names of the projects that people want from it: a channel of more than 1000 files has
 /// one find-links page for each project, and not one for all, so that `projects` must not be empty then. If there is no
 /// page below `simple/`, because none is written yet or the directory is a run itself ("42-linux"), index_url is the
-/// future address: in a bucket without copies nothing will answer there. merged_url is not looked at either. A page to
-/// which the store denies access, or to which a web server gives an error status (H011), counts as one that does not
-/// answer. Fails with the other errors of the store. One to four small reads.
+/// future address: in a bucket without copies nothing will answer there. Whether merged_url answers is not checked: the
+/// directory has one if `merged/pages.json` exists. A page to which the store denies access, or to which a web server
+/// gives an error status (H011), counts as one that does not answer. Fails with the other errors of the store. One to
+/// four small reads.
 Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 

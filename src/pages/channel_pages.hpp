@@ -45,8 +45,8 @@ struct Changes {
 /// Collects what changed from the generation of `state` to `now`, whose view is `view`, by walking the ledger back.
 /// Returns nullopt if it cannot tell, and all pages must be compared: the state is missing, or newer than `now`,
 /// more than k_recent_moves moves have happened since, the ledger does not lead to the state's view, or a record on the
-/// way is missing or damaged (an error of the kind not_found or corrupt). Fails with other errors of the store. Costs
-/// two reads per move; views in `known` are not read.
+/// way is lost (registry::is_lost()). Fails with the errors of load_ledger() and load_view() that are not a loss: those
+/// of the store, and B004 for a record of a later version. Costs two reads per move; views in `known` are not read.
 Result<std::optional<Changes>> changes_since(store::ObjectReader& store, const PagesState& state,
                                              const registry::ChannelRecord& now, const registry::ViewRecord& view,
                                              const KnownViews& known);

@@ -5,9 +5,9 @@
 //
 // The pages are derived from two sources: the directory's own sets (or the channel) and the base index. A writer
 // changes its source first, then reads both and writes the pages. If a publish and a mirror run at the same time, the
-// one that reads later sees both changes and writes them; the other one finds a changed token and starts over. Writers
-// are kept apart as in page_writer.hpp; after a crash the write-ahead state tells which pages cannot be trusted
-// (docs/concurrency.md, "The merged index and its write-ahead state").
+// one that reads later sees both changes and writes them; the other one finds a changed token, or its condition fails,
+// and starts over. Writers are kept apart as in page_writer.hpp; after a crash the write-ahead state tells which pages
+// cannot be trusted (docs/concurrency.md, "The merged index and its write-ahead state").
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
@@ -35,8 +35,8 @@ struct MergeOptions {
   /// (recent_moves.hpp). True, or if copies are missing: compares all pages. If it is true, or `pages.json` is lost or
   /// damaged, pages of projects that neither a source nor `pages.json` names are removed.
   bool thorough = false;
-  /// Pages that are read at the same time. Those of up to 200 changed projects of each source are written one after the
-  /// other, those of more at the same time, too.
+  /// Pages that are read at once. The pages of a source are written one after the other if at most 200 of its projects
+  /// changed, else so many at once.
   unsigned transfers = 8;
 };
 
@@ -73,7 +73,7 @@ Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& direct
 /// areas and of the directories without a group. Writes that of the directory's own group. Those of the other groups
 /// are written only if they do not exist yet, or the directory has no group, or with `thorough`. The first failure ends
 /// the call. Costs one listing of each area, a head for each other group, and for each index that it updates what
-/// merge_run_of() costs.
+/// merge_run_of() costs and a listing of the seals of each of its directories.
 Result<MergedAll> merge_groups_of(store::ObjectStore& store, const std::string& directory,
                                   const MergeOptions& options = {});
 /// The same for a channel. Also fails with R016 (invalid name), and R015 or R026 (no record), unless the store
@@ -92,11 +92,11 @@ Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string
 /// Brings the merged indexes of all channels, package directories, runs and groups up to date, after the base index has
 /// changed: `options.transfers` of them at the same time. Each makes one request after the other, but reads the sets of
 /// a distribution eight at the same time. If one fails, or a set record is damaged or of a later version, the others
-/// are still written, and the result is error P051 with the kind of the first failure. Reads every set record of the
-/// store to find the directories; those with untested history alone are not found. Each index costs what
-/// merge_directory() does, but sets of the base index are read once. Fails at once if channels or sets cannot be
-/// listed, or a set record cannot be read for another reason. An object below `channels/` whose name no channel can
-/// have counts as a failed index if the store has a base index.
+/// are still written, and the result is error P051, with the kind of the first index that failed or, if none did, of
+/// the first set record that could not be read. Reads every set record of the store to find the directories; those with
+/// untested history alone are not found. Each index costs what merge_directory() does, but sets of the base index are
+/// read once. Fails at once if channels or sets cannot be listed, or a set record cannot be read for another reason. An
+/// object below `channels/` whose name no channel can have counts as a failed index if the store has a base index.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

@@ -22,7 +22,8 @@ using Projects = std::map<std::string, Project>;
 
 struct Source {
   std::string place; ///< "42-linux/python/g", "channels/stable", "python-deps"; for messages and pages.json
-  /// Reads the source and returns a value that changes whenever the source's files change; empty if there is nothing.
+  /// Reads the source and returns a value that changes with the source's files, or "" if no new merged index is made of
+  /// them. While it is "", changes of what is left do not change it; projects("") then still returns what is left.
   std::function<Result<std::string>()> token;
   /// Returns the projects. Must be called with the result of the last token().
   std::function<Result<Projects>(const std::string& token)> projects;

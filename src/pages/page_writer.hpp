@@ -49,7 +49,7 @@ enum class Others : std::uint8_t { left, replaced };
 
 /// What pages are derived from, as it was at one moment.
 struct Snapshot {
-  std::string token; ///< another value whenever the source is another one
+  std::string token; ///< another value whenever the source is another one (see Source::token for the exception)
   /// Returns the work that makes the pages show this snapshot. `shown` is the content of the state object `state_key`
   /// as it was read, empty if it does not exist. The work also includes the pages of the projects that earlier
   /// snapshots of the same write_pages() touched: in a lost round one of them may have replaced a newer page

@@ -1,7 +1,7 @@
 #pragma once
 // Brings the index pages of package directories, channels and distributions up to date. Pages are derived from seals
 // and channels, and written after them: project pages first, then the roots that link to them. A reader may see a stale
-// page, never a torn one and never one that names a missing file. The one exception are files of untested history: they
+// page, never a torn one and never one that names a missing file. The one exception is files of untested history: they
 // are shown as they were recorded, without a look whether they are still there. docs/concurrency.md explains how
 // concurrent writers are kept apart and what happens after a crash.
 //
@@ -33,15 +33,16 @@ Findings foreign_notes(const Projected& projected);
 
 /// Writes the pages of a package directory ("42-linux/python/g"). They show the union of the sets sealed there, and its
 /// untested history (registry/history.hpp). If the last set has left, they are made empty. If there is neither a set
-/// nor a history nor a page of ours, nothing is written. The find-links page is neither written nor removed if
-/// settings.json says that another tool writes it. Fails with precondition_failed (P010) if other writers kept changing
-/// the pages for k_rebase_max rounds, already_exists (R018) if two sets disagree about a file, R010 to R014 of a set
-/// there or of its history, P115, R007 or B002 to B004 of settings.json, and the errors of the store. Each round lists
-/// the pages; reads settings.json, each record of the history, each set that no earlier round has read, every page, and
-/// the METADATA of one wheel per project, one after the other; and writes pages whose bytes differ, in order. It lists
-/// the seals two to four times and the history three to five times: each read() of write_pages() does. With nothing
-/// sealed it reads page after page until one is ours. Does not look whether the directory is a distribution: its pages
-/// come from project_distribution().
+/// nor a history nor a page of ours, nothing is written; a `simple-json/index.html` counts as ours unread. The
+/// find-links page is neither written nor removed if settings.json says that another tool writes it. Fails with
+/// precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds, already_exists (R018)
+/// if two sets disagree about a file, R010 to R014 of a set there or of its history, P115, R007 or B002 to B004 of
+/// settings.json, and the errors of the store. Each round lists the pages and reads every page, eight at the same time.
+/// One after the other it reads settings.json, each record of the history, each set that no earlier round has read, and
+/// the METADATA of one wheel per project; and writes pages whose bytes differ. It lists the seals two to four times and
+/// the history three to five times: each read() of write_pages() does; and each once before the first round. With
+/// nothing sealed it reads page after page until one is ours. Does not look whether the directory is a distribution:
+/// its pages come from project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
@@ -51,7 +52,8 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 /// there before; once our pages are complete, later calls leave pages with links that another tool writes. A project
 /// called simple, simple-json, merged or seals gets no such page, and none there is removed. Each round reads all sets,
 /// eight at the same time, and lists every object below the directory; it reads the pointer as often as it lists the
-/// seals. Fails as project_directory() does, and as registry::require_distribution().
+/// seals. A set whose record or seal is missing is not shown, and nothing reports it. Other errors are those of
+/// project_directory() and registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
@@ -77,9 +79,9 @@ enum class Extent : std::uint8_t {
 /// those of another tool. Costs two reads per ledger entry since the last state. For each project that is compared it
 /// costs up to four reads of shards, its METADATA (not if more than 200 are compared), and one read per page and copy.
 /// If every page is compared, it costs two listings. The policy costs one read if `pages.json` does not name it, and
-/// always with `whole`; if it is lost, the pages say so, and the call goes on. Writes pages whose bytes differ.
-/// `moved`: the channel as the caller's own move left it. If the store still has its ETag, the record is read but not
-/// parsed.
+/// always with `whole`; if registry::is_lost() is true of it, the pages say so, and the call goes on. Writes pages
+/// whose bytes differ. `moved`: the channel as the caller's own move left it. If the store still has its ETag, the
+/// record is read but not parsed.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {}, registry::Channel moved = {});
 

@@ -42,8 +42,8 @@ std::set<std::string> moved_between(const std::map<std::string, registry::ShardD
 void add_to(Json& json, const RecentMoves& recent);
 /// Whether a key of a state object is a normalised project name: it becomes a part of a page's key. Pure.
 bool is_project(const std::string& name);
-/// Reads these fields of a JSON object; anything else throws. Missing fields are empty. Returns nullopt if a key is not
-/// a valid project name or a value is not an unsigned integer.
+/// Reads these fields; `json` must be an object. Missing fields are empty. Returns nullopt if a key is not a valid
+/// project name or a value is not an unsigned integer.
 std::optional<RecentMoves> recent_moves_of(const Json& json);
 
 } // namespace quarry::pages

@@ -38,9 +38,9 @@ Result<AttemptRecord> parse_attempt(std::string_view text);
 /// at least one and at most 900. A record that is invalid or has more than 64 KiB is written and counts as junk. If it
 /// fails, some sets may have the record: call it again. One request for each set, one after the other.
 Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record);
-/// All attempts that lie below these sets, each once, sorted by time; whether they name them is not checked. Junk is
-/// told in `skipped` (R021) and counts for nothing; a record that is removed meanwhile is left out. One listing for
-/// each set and a read for each record, sixteen at the same time.
+/// All attempts that lie below these sets, each once, sorted by time. Whether a record names the set below which it
+/// lies is not checked. Junk is told in `skipped` (R021) and counts for nothing; a record that is removed meanwhile is
+/// left out. One listing for each set and a read for each record, sixteen at the same time.
 Result<std::vector<AttemptRecord>> list_attempts(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                  Findings& skipped);
 /// The same by the keys of their objects. One read for each.

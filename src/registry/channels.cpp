@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "base/text.hpp"
 #include "registry/keys.hpp"
+#include "store/denied.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -96,7 +97,7 @@ Result<void> update_channel(ObjectReader& store, const std::string& name, Channe
   TRY(bool exists, read_into(store, name, known));
   if (exists) return {};
   // Who may not look at the pages of a channel is told that it does not exist, as the record's answer says.
-  if (auto lost = refuse_lost(store, name); !lost && lost.error().kind != ErrorKind::permission_denied) return lost;
+  if (auto lost = refuse_lost(store, name); !lost && !store::is_denied(lost.error())) return lost;
   auto names = list_channels(store); // only for the hint: a web server, for one, cannot be listed
   auto others = !names           ? "`quarry channel list` with the store itself shows what it holds"
                 : names->empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one"

@@ -1,6 +1,6 @@
 #pragma once
 // Digests that name records, one type for each kind, so that the digest of a view cannot be passed for that of a set.
-// A value type: 32 bytes, no I/O, safe to copy between threads.
+// A value type: a sha256 or nothing. No I/O, safe to copy between threads.
 #include "digest/sha256.hpp"
 #include <compare>
 #include <fmt/core.h>

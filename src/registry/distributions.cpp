@@ -182,7 +182,7 @@ Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown
   std::vector<std::optional<SealedSet>> found(shown.sets.size());
   TRY_DO(parallel_for(found.size(), k_requests, [&](std::size_t i) -> Result<void> {
     auto sealed = load_sealed(store, shown.sets[i].set);
-    if (!sealed && sealed.error().kind != ErrorKind::not_found) return fail(std::move(sealed).error());
+    if (!sealed && !is_gone(sealed.error())) return fail(std::move(sealed).error());
     if (sealed) found[i] = std::move(*sealed);
     return {};
   }));

@@ -27,8 +27,8 @@ struct Shown {
 /// A protected channel that has fed a distribution.
 struct Feeder {
   std::string channel;
-  PolicyDigest policy; ///< that protects the channel by its moves; empty: none does
-  LedgerDigest move;   ///< its last one then: a channel of that name in another store has another
+  PolicyDigest policy; ///< that protects the channel by its moves; empty: none does (never in `fed_by`)
+  LedgerDigest move;   ///< its last one then, which a channel of that name elsewhere lacks; never empty in `fed_by`
   std::string unknown = {};
   bool operator==(const Feeder&) const = default;
 };
@@ -82,7 +82,8 @@ struct Distribution {
 };
 /// Returns what a distribution shows; nullopt if the directory is not one. For a pointer of `quarry.distribution/1`
 /// these are the sets that it names, then all others that are sealed there: the programs that wrote it added the
-/// pointer last, so it may lack some. One read, and a listing for such a pointer. B002 to B004; corrupt R011, R012.
+/// pointer last, so it may lack some; rows without a valid set digest are left out. One read, and a listing for such a
+/// pointer. B002 to B004; corrupt R011, R012.
 Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const std::string& directory);
 /// The same; not_found P120 if the directory is not a distribution.
 Result<Distribution> require_distribution(ObjectReader& store, const std::string& directory);

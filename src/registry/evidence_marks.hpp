@@ -24,8 +24,8 @@ struct About {
 };
 Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets);
 
-/// Whether `marked.json` says that all evidence has its marks. Programs of earlier
-/// versions write evidence without a mark, also after that.
+/// Whether `marked.json` says that all evidence has its marks; an invalid one does not. Programs of earlier versions
+/// write evidence without a mark, also after that. One read.
 Result<bool> all_evidence_is_marked(ObjectReader& store);
 
 /// What is recorded about sets: results, and attempts to get them.
@@ -56,7 +56,8 @@ Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, c
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
 /// Writes the marks that are missing. If the store has evidence, it then says that all is marked. Returns how many
 /// records lacked a mark. Junk gets no mark. A listing of all evidence and of all marks; a read for each record and a
-/// write for each missing mark, sixteen at the same time.
+/// write for each missing mark, sixteen at the same time; a read of `marked.json`, and a write if it did not say so
+/// yet.
 Result<std::uint64_t> mark_all_evidence(ObjectStore& store);
 
 } // namespace quarry::registry

@@ -59,18 +59,23 @@ Result<void> admit_unprotected(ObjectReader& source, const Fed& fed, const Feede
   return {};
 }
 
-Result<void> admit_protected(ObjectReader& source, const Fed& fed, const Feeder& feeder, std::vector<Feeder>& next) {
+/// A channel that is in `next` and is bound to another policy now.
+Result<void> rebind(ObjectReader& source, const Feeder& feeder, std::vector<Feeder>& next) {
   auto own = std::ranges::find(next, feeder.channel, &Feeder::channel);
-  bool known_policy = next.empty() || std::ranges::find(next, feeder.policy, &Feeder::policy) != next.end();
-  if (own == next.end()) {
-    if (!known_policy) return not_admitted(fed, feeder, next);
-    next.insert(std::ranges::lower_bound(next, feeder.channel, {}, &Feeder::channel), feeder);
-    return {};
-  }
-  if (own->policy == feeder.policy) return {};
+  if (own == next.end() || own->policy == feeder.policy) return {};
   TRY(bool same, is_the_same(source, feeder, *own));
-  if (!same && !known_policy) return not_admitted(fed, feeder, next);
   if (same) *own = feeder;
+  return {};
+}
+
+Result<void> admit_protected(const Fed& fed, const Feeder& feeder, std::vector<Feeder>& next) {
+  auto has_policy = [&](const std::vector<Feeder>& feeders) {
+    return std::ranges::find(feeders, feeder.policy, &Feeder::policy) != feeders.end();
+  };
+  if (!next.empty() && !has_policy(next) && !has_policy(fed.distribution.fed_by))
+    return not_admitted(fed, feeder, next);
+  if (std::ranges::find(next, feeder.channel, &Feeder::channel) == next.end())
+    next.insert(std::ranges::lower_bound(next, feeder.channel, {}, &Feeder::channel), feeder);
   return {};
 }
 
@@ -95,8 +100,11 @@ Result<std::vector<Feeder>> feeders_of(ObjectReader& store, const std::vector<st
 
 Result<std::vector<Feeder>> admit(ObjectReader& source, const Fed& fed, const std::vector<Feeder>& feeders) {
   auto next = fed.distribution.fed_by;
+  // All of them first: whether a policy is known must not depend on which channel is looked at first.
   for (const auto& feeder : feeders)
-    if (!feeder.policy.empty()) TRY_DO(admit_protected(source, fed, feeder, next));
+    if (!feeder.policy.empty()) TRY_DO(rebind(source, feeder, next));
+  for (const auto& feeder : feeders)
+    if (!feeder.policy.empty()) TRY_DO(admit_protected(fed, feeder, next));
   if (!next.empty() && feeders.empty()) return not_admitted(fed, Feeder{}, next);
   bool lifted = false;
   for (const auto& feeder : feeders)

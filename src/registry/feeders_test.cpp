@@ -76,6 +76,21 @@ TEST(Feeders, TheSameChannelMayGetAnotherPolicyAndOneOfItsNameElsewhereMayNot) {
   EXPECT_TRUE(lifted->empty());
 }
 
+TEST(Feeders, TheOrderOfChannelsDoesNotCount) {
+  // `stable` is bound to another policy now, and a channel with that policy adds at the same time.
+  for (const std::string other : {"alpha", "zeta"}) {
+    Guarded guarded;
+    guarded.distribution.fed_by = {{"stable", k_law, guarded.first}};
+    const Feeder rebound{"stable", k_weak, guarded.second}, twin{other, k_weak, guarded.foreign};
+    EXPECT_EQ(guarded.code({rebound, twin}), "") << other;
+    EXPECT_EQ(guarded.code({twin, rebound}), "") << other;
+    // A policy that was known when the call began stays known.
+    const Feeder kept{other, k_law, guarded.foreign};
+    EXPECT_EQ(guarded.code({rebound, kept}), "") << other;
+    EXPECT_EQ(guarded.code({kept, rebound}), "") << other;
+  }
+}
+
 TEST(Feeders, LiftingOneOfTwoDoesNotOpenWhatTheOtherFeeds) {
   Guarded guarded;
   guarded.distribution.fed_by = {{"nightly", k_law, guarded.foreign}, {"stable", k_law, guarded.first}};

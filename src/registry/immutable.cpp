@@ -124,7 +124,7 @@ Result<std::vector<Stored<R>>> read_records(ObjectReader& store, std::string_vie
     auto& error = record.error();
     // A transient failure may hide a valid record, so it is an error. Junk stays junk, so it is skipped.
     bool junk = is_junk(error);
-    if (!junk && error.kind != ErrorKind::not_found) return fail(std::move(error));
+    if (!junk && !is_gone(error)) return fail(std::move(error));
     if (junk) defects[i] = error.message;
     return {};
   }));

@@ -30,6 +30,7 @@ using store::ObjectReader;
 using store::ObjectStore;
 
 /// A set of 100,000 files has 40 MB. Reading a larger record fails with R007, and so does put_…() below.
+/// swap_channel() and move_distribution() do not look at the size: nobody can read a larger record that they wrote.
 constexpr std::uint64_t k_record_bytes_max = 64u << 20;
 
 // Keys. Digests are 64 lower-case hex digits.
@@ -72,8 +73,8 @@ bool is_transport_error(const Error& error);
 /// Whether load_… failed because the record is gone, altered, invalid or too long (R010, R011, R012, R007, B002, B003).
 /// False if it cannot be read now (a transport error), and for a record of a later version (B004). Pure.
 bool is_lost(const Error& error);
-/// Whether load_… failed because the record is not there (R010), for instance because garbage collection has removed it
-/// since a listing. False for a missing bucket, which is a transport error. Pure.
+/// Whether load_… failed because the record or its seal is not there (R010, R013), for instance because garbage
+/// collection has removed it since a listing. False for a missing bucket, which is a transport error. Pure.
 bool is_gone(const Error& error);
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectReader& store, const SetDigest& digest);
@@ -168,9 +169,9 @@ struct Resolved {
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run, without the slash of run::Layout::prefix(): "42-linux". Costs and errors of
 /// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed. To
-/// say why, R013 costs a second listing, the record of a set that retention took there (for a group those of all sets
-/// until one is of the group), and a read of what retention did with it. If a set and a part of it are both sealed
-/// there, the part is left out: a yank or a promotion of what is ready made it, not the run.
+/// say why, R013 costs a second listing, the records of sets that retention took there until one fits, and a read of
+/// what retention did with it. If a set and a part of it are both sealed there, the part is left out: a yank or a
+/// promotion of what is ready made it, not the run.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
@@ -271,7 +272,7 @@ Result<void> refuse_lost(ObjectReader& store, const std::string& name);
 
 /// Whether this entry is a `protect` that begins the ledger of a channel anew: the move before it, `acknowledges`, was
 /// lost, and somebody answered for what the channel showed (`channel protect --trust-shown`). Such an entry has neither
-/// `previous` nor `from_view`. Pure.
+/// `previous` nor `from_view`; the second is not looked at here but by ledger_chain(). Pure.
 bool begins_anew(const LedgerRecord& move);
 
 constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);

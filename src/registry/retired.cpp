@@ -57,9 +57,12 @@ Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expe
   auto put = store.put(key, content::Rope::literal(bytes), options);
   if (put) return {};
   // The store may have taken the write without saying so, or another run did the very same.
-  TRY(auto now, store.get(key, k_record_bytes_max));
+  std::string etag;
+  TRY(auto now, store.get(key, k_record_bytes_max, &etag));
   if (now && *now == bytes) return {};
-  if (put.error().is(codes::object_exists))
+  bool unmoved = now ? expected && etag == expected->etag : !expected;
+  bool overtaken = put.error().kind == ErrorKind::outcome_unknown && !unmoved;
+  if (put.error().is(codes::object_exists) || overtaken)
     return fail(ErrorKind::precondition_failed, "R003", fmt::format("another command changed {} meanwhile", key),
                 "run the same command again");
   return fail(std::move(put).error());

@@ -74,6 +74,8 @@ public:
   /// is 0 for:
   ///   - failures of the network;
   ///   - failures to get credentials (credentials.hpp); that attempt sent nothing;
+  ///   - errors of our own: of the sink, of reading the body, an answer that is too long (H006), an interruption
+  ///     (D006);
   ///   - answers that are not from S3 (K020): an HTML page as an error (errors.hpp) or to DELETE, a foreign redirect,
   ///     or a success without an ETag to HEAD, plain GET or PUT of an object. Any other page with 200 passes as a
   ///     success, also where answer_may_be_error is set: its parser fails.
@@ -85,7 +87,8 @@ public:
   ///   - The call fails at once if the wait would end more than 3 minutes after the call began, or if the server asks
   ///     for more than 60 s. The thread sleeps while it waits; an interruption ends the call (cancelled D006).
   /// The answer to HEAD has no S3 code, so after 400, 403, 301 or 307 to HEAD of an object a GET of one byte follows.
-  /// If the GET is not refused, or finds no object, the HEAD counts as a transient failure and is retried.
+  /// If the GET is not refused, or finds no object or an empty one (416), the HEAD counts as a transient failure and is
+  /// retried.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const; ///< "s3://bucket", for messages

@@ -7,13 +7,14 @@
 //   4. GitHub's identity token with AWS_ROLE_ARN
 //   5. the profile: its role_arn, assumed with its token file or else with source_profile; without role_arn, its keys
 //   6. the container's credential address
-//   7. the machine's metadata service; it does not apply if it gives no token or no name of a role, whatever the cause
+//   7. the machine's metadata service. It does not apply if it gives no token, whatever the cause, if it says that the
+//      machine has no role (404 or an empty answer), or with AWS_EC2_METADATA_DISABLED=true. Any other failure after
+//      the token is an error (K012, H-codes). AWS_EC2_METADATA_SERVICE_ENDPOINT names another one
 // SSO and credential_process are not supported: a profile that has them instead of keys fails (K012), and so does any
 // profile but `default` that gives no credentials.
 //
 // Fails with K011 if no source applies; if the first one that applies does not work, with K012 or the error of its
-// request or file; with K015 if a key that it gives has a control character; keys that only sign the
-// request for a role are not checked.
+// request or file; with K015 if a key that it gives, or one that signs the request for a role, has a control character.
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
 // (location.hpp). Requests for a role, with an identity token or signed with keys, go to Amazon's STS of the region, or
@@ -65,7 +66,8 @@ public:
   /// Returns the credentials. Free while they are valid for five more minutes. Later a call searches for new ones, at
   /// most once a minute; if it finds none, the old ones are returned until they expire. Without valid ones (at first,
   /// expired, dropped) each call searches, one caller after the other, and fails as find_credentials() does. A search
-  /// may take seconds: the metadata service 1 s for each request, STS three times 15 s.
+  /// may take seconds: the metadata service 1 s for each request; STS three times 15 s, twice that if our clock is
+  /// wrong. A chain of source_profile asks STS once for each role.
   virtual Result<Credentials> get() = 0;
   /// Tells that the server rejected `used` as expired: the next get() searches again, unless `used` has been replaced
   /// already.

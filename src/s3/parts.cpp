@@ -151,7 +151,7 @@ bool may_pass_later(const Refusal& refusal) {
 PutOutcome abandon(const PartUpload& upload, const std::string& id, Journal* journal, Refusal refusal) {
   refusal.ambiguous = false; // without Complete there is no object
   if (journal && may_pass_later(refusal)) return tl::unexpected(std::move(refusal));
-  // The next run ends an upload that is still there: the journal knows its id.
+  // The next run resumes or ends an upload that is still there: the journal knows its id.
   if (abort_upload(upload, id) && journal) journal->remove();
   return tl::unexpected(std::move(refusal));
 }
@@ -172,8 +172,8 @@ PutOutcome completed_otherwise(const PartUpload& upload, const BegunUpload& begu
   bool unfit = refused && outcome.error().status == 400 && !may_pass_later(outcome.error());
   bool lost = refused && !journal; // no later run can resume it
   if (outcome || overtaken || unfit || lost) {
-    if (journal) journal->remove();
-    if (!outcome) abort_upload(upload, begun.id);
+    bool gone = outcome || abort_upload(upload, begun.id);
+    if (journal && gone) journal->remove();
   }
   return outcome;
 }

@@ -22,7 +22,8 @@ struct PutRequest {
   std::string content_type, cache_control;
   Pairs metadata; ///< other system metadata that the object gets, such as content-encoding; names in lower case
   /// The content's digest, if it is known beforehand: recorded with the object (x-amz-meta-quarry-sha256), and needed
-  /// to resume an upload. put_object() does not compare the content with it; `check` does that.
+  /// to resume an upload. put_object() does not compare the content with it; `check` does that. In rule 3 of
+  /// put_object() it is the signed digest of the body, so that the server may refuse other bytes (K007).
   std::optional<Sha256> sha256;
   /// Called with the digest of the content that was read, before the object becomes visible, perhaps by another thread
   /// than the caller's; for streamed content again when an attempt is repeated. Its error is returned.
@@ -68,7 +69,8 @@ struct PutTools {
 
 /// Stores `request.content` under `request.key`, if the condition holds. Three rules:
 ///   1. Up to part_bytes: from memory, in one request.
-///   2. Larger: in parts, one request for each, and two more.
+///   2. Larger: in parts, one request for each, and two more. A resumed upload costs one request per 1000 parts to list
+///      them instead of the one that begins it, and none for the parts that are there.
 ///   3. Larger, with a condition that the server checks in a plain PUT, but not when parts are completed: streamed in
 ///      one request up to single_put_bytes (5 GiB); above, in parts with a HEAD before the end, and so not atomically.
 /// If the server ignores the condition in a plain PUT, too, rules 1 and 2 apply: a HEAD before the write checks it, and
@@ -79,13 +81,14 @@ struct PutTools {
 ///
 /// An upload in parts that failed stays on the server, with its parts:
 ///   - if there is a journal (known sha256, journal.hpp) and the next run may succeed: after an interrupt, a failure of
-///     the network, an overload, a full store, a time-out, missing or refused credentials, denied access (K003), a part
-///     that the server lost (InvalidPart), or a completion that was refused, except with 412 (its condition) or 400;
+///     the network (not H003 or H010), also while the content is read, an overload, a full store, a time-out, missing
+///     or refused credentials, denied access (K003), a part that the server lost (InvalidPart), or a completion that
+///     was refused, except with 412 (its condition) or 400;
 ///   - if the outcome of the completion is unknown, even after a 412;
 ///   - if the process was killed.
 /// Every other failure, and without a journal also those of the first line, tries to end the upload. If that fails, as
-/// after an interruption, it stays as well, and is not resumed: its journal is removed. With a journal the next run
-/// resumes an upload that stayed as listed above, or ends it if content or headers differ. If the server does not list
+/// after an interruption, the upload stays as well, and so does its journal. With a journal the next run resumes an
+/// upload that stayed, or tries to end it if content, headers or part size differ. If the server does not list
 /// its parts, such as without s3:ListMultipartUploadParts, the next run begins a new upload. What nobody resumes or
 /// ends stays until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);

@@ -81,6 +81,7 @@ Found from_profile_named(const CredentialSurroundings& s, const SharedFiles& fil
     auto base = profile.value("source_profile");
     if (base.empty()) return bad_profile(profile, "role_arn needs source_profile or web_identity_token_file");
     auto keys = keys_in(profile);
+    if (keys) TRY_DO(check_keys({*keys, std::nullopt, source}));
     if (base != name) {
       if (!profile_of(files, base).found) return bad_profile(profile, fmt::format("there is no profile {}", base));
       TRY(auto of_base, from_profile_named(s, files, base, why, depth + 1));

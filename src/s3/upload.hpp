@@ -20,8 +20,8 @@ struct UploadTarget {
 /// server, which remove_leftovers() ends. Costs one request.
 tl::expected<std::string, Refusal> start_upload(const UploadTarget& target, Pairs headers);
 
-/// Ends an upload and removes its parts; returns whether the server knows no such upload now. After a failure
-/// remove_leftovers() ends it; after an interruption it always fails. Costs one request.
+/// Ends an upload and removes its parts. Returns true if the server ended it or does not know it (NoSuchUpload). After
+/// a failure remove_leftovers() ends it; after an interruption it always fails. Costs one request.
 bool end_upload(const UploadTarget& target, const std::string& id);
 
 /// The body of CompleteMultipartUpload: ETags in the order of the parts. Pure.

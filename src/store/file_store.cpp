@@ -326,8 +326,7 @@ Result<std::uint64_t> FileStore::remove_leftovers(std::int64_t before_us) {
   std::uint64_t removed = 0;
   for (const auto& entry : entries) {
     auto path = path::join(directory, entry.path);
-    struct stat status{};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || modified_us(status) >= before_us) continue;
+    if (entry.type != sys::EntryType::file || entry.modified_ns / 1000 >= before_us) continue;
     TRY_DO(sys::remove_file(path));
     ++removed;
   }

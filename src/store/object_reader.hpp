@@ -86,9 +86,9 @@ public:
   /// Returns the bytes of an object, and its ETag in `etag` on success; nullopt if it does not exist. Fails with
   /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a
   /// `.json` object begins with '<': a proxy answered. A GET that ends early is repeated in s3; in http it fails with
-  /// H005, or with H004 if no byte came for a minute, and the caller may repeat it. Costs one GET request and all
-  /// bytes, which are then in memory; a larger object costs the first piece of its bytes. In the file store one stat
-  /// and reading the file, which is also hashed if `etag` is given.
+  /// H005, or with H004 if no byte came for a minute (or QUARRY_STALL_SECONDS, if shorter), and the caller may repeat
+  /// it. Costs one GET request and all bytes, which are then in memory; a larger object costs the first piece of its
+  /// bytes. In the file store one stat and reading the file, which is also hashed if `etag` is given.
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr);
   /// Returns the page that a web server shows at the store's root, such as its listing of a directory; nullopt if it
   /// has none, and in every other backend. (Below the root such a page has a key that ends with a slash.) Fails and
@@ -96,11 +96,11 @@ public:
   Result<std::optional<std::string>> root_page(std::uint64_t max_bytes);
   /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs. Reading the rope:
-  ///   - costs one request per range in s3 and http. A range has 64 KiB to 2 MiB: as much as the read asks for, more
-  ///     while reads are in order. Then whole ranges of 2 MiB are fetched ahead, each by a thread: up to 8 for all
-  ///     ropes of the store together, but at least 2 for each. A rope keeps the range that was read last and those
-  ///     ahead in memory, up to 16 MiB, until it is destroyed or read elsewhere. Threads that read one rope wait for
-  ///     each other.
+  ///   - costs one request per range in s3 and http. A range has 64 KiB to 2 MiB, the last one of an object less: as
+  ///     much as the read asks for, more while reads are in order. Then whole ranges of 2 MiB are fetched ahead, each
+  ///     by a thread: up to 8 for all ropes of the store together, but at least 2 for each. A rope keeps the range that
+  ///     was read last and those ahead in memory, up to 16 MiB, until it is destroyed or read elsewhere. Threads that
+  ///     read one rope wait for each other.
   ///   - never mixes two versions. If the object is replaced or removed after open(), s3 and http fail with corrupt
   ///     (K022); removed where absent objects are hidden, with K003 or H011. The memory store gives the old version.
   ///     The file store does so if it has the file open; else it fails with D008 or not_found (D001). Exceptions:

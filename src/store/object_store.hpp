@@ -6,7 +6,7 @@
 // Guarantees: a reader finds no object, the complete old one, or the complete new one. When put() returns, the object
 // is on the disk, or the server has confirmed it. If put() fails with outcome_unknown, the write may have happened. A
 // read that begins after put() has returned finds that object or a newer one; s3 and http rely on the server for that.
-// A store is thread-safe; its threads may wait for the disk or the network.
+// A store is thread-safe; its functions may wait for the disk or the network.
 //
 // Errors of all functions:
 //   R001 not_found              R002 already_exists (if-absent)      R003 precondition_failed (if-match)
@@ -69,11 +69,11 @@ class ObjectWriter : public ObjectReader {
 public:
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
   /// has already replaced the object or the server gave none. Fails with R002 (if-absent: it exists), R003 (if-match:
-  /// another ETag, or no object), R004, R005, R008, R030, D00x, H00x and K0xx, such as K013 above 445 GiB in s3. After
-  /// R004 (outcome_unknown) the object may have been written. After any other error it was not; or, in s3, it was, and
-  /// another writer has replaced or removed it since. A killed put leaves the old or the new state, and perhaps what
-  /// remove_leftovers() removes. A put that was killed or failed may leave new empty directories in the file store.
-  /// Costs all bytes, and:
+  /// another ETag, or no object), R004, R005, R008, R030, D00x, H00x and K0xx, such as K013 above 445 GiB in s3, and
+  /// with the errors of reading `content`. After R004 (outcome_unknown) the object may have been written. After any
+  /// other error it was not; or, in s3, it was, and another writer has replaced or removed it since. A killed put
+  /// leaves the old or the new state, and perhaps what remove_leftovers() removes. A put that was killed or failed may
+  /// leave new empty directories in the file store. Costs all bytes, and:
   ///   s3     one PUT request. Above 8 MiB: one for each part and two more, or one if the server checks the condition
   ///          only in a PUT. A lost reply costs a HEAD, a condition that the server ignores one or two (s3/put.hpp).
   ///          The first write with a condition, of more than 8 MiB, or to a key that ends in a slash also costs what
@@ -94,9 +94,10 @@ public:
   /// probe's objects and nothing is known yet, it fails with K003.
   virtual Result<bool> conditional_writes() { return true; }
   /// Whether objects can be written under keys that end in one slash, besides objects below them. If false, writing one
-  /// fails with R005, and removing one does nothing; do not read one then: some servers answer with the object of the
-  /// name without the slash. The web pages of some stores (consoles) write an empty object `a/` for a directory: list()
-  /// omits such objects, and put() refuses to write one (R005). Costs and fails as conditional_writes() does.
+  /// fails with R005, and removing one does nothing (in http R030); do not read one then: some servers answer with the
+  /// object of the name without the slash. The web pages of some stores (consoles) write an empty object `a/` for a
+  /// directory: list() omits such objects, and put() refuses to write one (R005). Costs and fails as
+  /// conditional_writes() does.
   virtual Result<bool> slash_keys() { return false; }
   /// Removes what killed writers left behind before `before_us` (microseconds since 1970, UTC, by the clock of the
   /// server or disk): temporary files that were last written before it, and multipart uploads that were begun before
@@ -131,8 +132,9 @@ public:
   /// one COPY request, or, with a precondition or above 5 GiB, one per 512 MiB and two more; with a precondition also
   /// what conditional_writes() costs. Otherwise, and in the file store, it costs an open() and a put().
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options);
-  /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives. Returns true if
-  /// it did; false if it cannot, in which case nothing was written and the caller must send the bytes itself. False:
+  /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives, but it records
+  /// no other digest than `options.sha256`. Returns true if it did; false if it cannot, in which case nothing was
+  /// written and the caller must send the bytes itself. False:
   ///   - unless both are s3 stores of one service;
   ///   - for if-match, and for if-absent if the server does not evaluate it in copies or the source is empty;
   ///   - if `options.sha256` is set and the source has not exactly this recorded digest.
@@ -158,7 +160,7 @@ struct Surroundings {
 };
 
 /// A store in memory, for tests and dry runs: objects of up to 1 GiB (D003). With a clock, which must outlive the
-/// store, objects have the time at which they were written.
+/// store, objects have the time at which they were written. Content type and cache control are not kept.
 std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr,
                                                SlashKeys slash_keys = SlashKeys::allowed);
 /// A store in a directory: objects are plain files below `root`, which the first put creates. A put writes and syncs a
@@ -166,13 +168,14 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
 /// put locks the key, compares the ETag if it has to, and renames the file over the old one; remove() also locks. The
 /// keys share 256 lock files, so these calls wait for writers of some other keys, too: without limit, and an
 /// interruption does not end the wait. Safe between processes. An object `a` and an object `a/b` exclude each other:
-/// the second put fails (R002, D002 or another D-code). A directory stays when its last object is removed, so `a` is
-/// then still taken. Content type and cache control are not kept. Fails with invalid_argument (R006) if `root` exists
-/// and is not a directory. Its functions:
+/// the second put fails, never with R002: that of `a/b` with D002, that of `a` with D001, or R003 with if-match. An
+/// if-absent put over a symbolic link that leads nowhere fails with D001, too. A directory stays when its last object
+/// is removed, so `a` is then still taken. Content type and cache control are not kept. Fails with invalid_argument
+/// (R006) if `root` exists and is not a directory. Its functions:
 ///   open()    opens the file at the first read; if it was replaced by then, by one of the same size, that one is read
 ///   remove()  keeps directories that become empty; R004 if the disk does not confirm it: repeat it, it syncs again
-///   list()    also children(): R005 if the part of the prefix up to its last '/' is not a valid key; list() D005 above
-///             10 million objects
+///   list()    also keys() and children(): R005 if the part of the prefix up to its last '/' is not a valid key.
+///             list() and keys(): D005 above 10 million objects and directories still to read
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// Files on a web server below `url`, for reading only: listing and writing fail with invalid_argument (R030), and
 /// remove_leftovers() finds nothing. Fails with H001 (not a URL) and R006 (a URL with a query); plain http to another
@@ -180,7 +183,9 @@ Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// does not exist; any other status than 2xx is H011 (unauthenticated for 401 and 403, else unavailable). head() and
 /// open() need Content-Length (H011, unsupported). Up to 5 redirects are followed (H009). A rope from open() reads in
 /// ranges; if the server ignores them, each rope fetches its object once, whole, to a temporary file in $TMPDIR or
-/// /tmp. One without ETag and Last-Modified is fetched by open() itself and held in memory, up to 16 MiB (H011).
+/// /tmp. A failure of the network, and 408, 409, 429, 500 and 502 to 504, are tried again: 6 attempts at most, as in
+/// s3, none after the first byte of a body; a rope continues a range that was cut, up to 5 times. One without ETag and
+/// Last-Modified is fetched by open() itself and held in memory, up to 16 MiB (H011).
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
 /// Opens the store of a locator: "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix" or
 /// "https://host/path" (or http). Only file:///PATH is percent-decoded. Fails with R006 for any other scheme (a

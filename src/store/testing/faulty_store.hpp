@@ -1,5 +1,6 @@
 #pragma once
-// Wraps a store; its Nth call fails, loses a reply or "dies". copy_from() is false; what has no `do_` always works.
+// Wraps a store; its Nth call fails, loses a reply or "dies". copy_from() is false and root_page() gives
+// nothing. keys() and children() count as a listing. What has no `do_` below always works.
 #include "store/object_store.hpp"
 #include <cstdlib>
 #include <fmt/core.h>
@@ -39,7 +40,8 @@ public:
 
   std::uint64_t calls() const { return calls_; } // with no call on its way
   bool fired() const { return plan_.fault != Fault::none && calls_ >= plan_.at; }
-  /// What was called, also what failed by the fault, one line each ("put sets/…"), for assertions on order.
+  /// What was called before a death, also what failed by the fault, one line each ("put sets/…"), for assertions on
+  /// order.
   std::vector<std::string> log() const {
     std::lock_guard lock(mutex_);
     return log_;
@@ -75,9 +77,7 @@ public:
   Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) override {
     return run("list " + prefix, false, [&] { return inner_.list(prefix); });
   }
-  Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override {
-    return inner_.remove_leftovers(older_than_us);
-  }
+  Result<std::uint64_t> remove_leftovers(std::int64_t before_us) override { return inner_.remove_leftovers(before_us); }
 
 private:
   template <class Call> auto run(std::string what, bool writes, Call call) -> decltype(call()) {
