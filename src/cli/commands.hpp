@@ -25,6 +25,7 @@ std::vector<Command> status_commands();     // status
 std::vector<Command> support_commands();    // support
 std::vector<Command> venv_commands();       // venv create, install
 std::vector<Command> test_commands();       // test; evidence expect, record, list, show, log
+std::vector<Command> suite_commands();      // suite list, show
 std::vector<Command> lock_commands();       // lock
 std::vector<Command> retain_commands();     // retain plan, apply, undo
 std::vector<Command> log_commands();        // log report, diff

@@ -29,6 +29,7 @@ constexpr Room k_rooms[] = {
     {channel_commands, "channel index gc"},
     {venv_commands, "venv"},
     {test_commands, "test evidence"},
+    {suite_commands, "suite"},
     {gate_commands, "gate waive waiver"},
     {promote_commands, "promote rollback yank"},
     {release_commands, "release"},

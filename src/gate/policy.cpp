@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::gate {
 
@@ -23,6 +24,7 @@ constexpr std::int64_t k_second_us = 1'000'000, k_minute_us = 60 * k_second_us, 
 constexpr std::int64_t k_age_max_us = 3650 * k_day_us; // ten years: more is a typo
 constexpr const char* k_unsigned = "unsigned";
 constexpr const char* k_nothing_expected = "nothing_expected";
+constexpr const char* k_any_command = "any_command";
 constexpr const char* k_hint = "docs/formats/policy.md lists every key of a policy";
 
 bool is_pattern(std::string_view value) {
@@ -288,9 +290,12 @@ Result<void> read_openly(TomlTable& root, Policy& policy) {
   std::vector<std::string> words;
   TRY_DO(root.texts("openly", words));
   for (const auto& word : words) {
-    if (word != k_unsigned && word != k_nothing_expected)
-      return root.error("openly", fmt::format("\"{}\" is neither {} nor {}", word, k_unsigned, k_nothing_expected));
-    (word == k_unsigned ? policy.openly.is_unsigned : policy.openly.expects_nothing) = true;
+    if (word != k_unsigned && word != k_nothing_expected && word != k_any_command)
+      return root.error("openly", fmt::format("\"{}\" is none of {}, {} and {}", word, k_unsigned, k_nothing_expected,
+                                              k_any_command));
+    (word == k_unsigned      ? policy.openly.is_unsigned
+     : word == k_any_command ? policy.openly.any_command
+                             : policy.openly.expects_nothing) = true;
   }
   bool has_signer =
       std::any_of(policy.signers.begin(), policy.signers.end(), [](const Signer& s) { return s.evidence; });
@@ -321,6 +326,8 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
   TRY_DO(root.tables("require", [&](TomlTable& t) { return read_requirement(t, policy.requirements.emplace_back()); }));
   TRY_DO(read_derived(root, policy));
   TRY_DO(read_suites(root, policy)); // after what requires them
+  if (policy.openly.any_command && unbound_suites(policy).empty())
+    return root.error("openly", "says any_command, and each suite that must pass is more than a name");
   TRY_DO(root.tables("family", [&](TomlTable& t) { return read_family(t, policy.families.emplace_back()); }));
   TRY_DO(root.finish());
   TRY_DO(check_reported(root, policy));
@@ -335,7 +342,29 @@ std::vector<std::string> Openly::words() const {
   std::vector<std::string> words;
   if (expects_nothing) words.emplace_back(k_nothing_expected);
   if (is_unsigned) words.emplace_back(k_unsigned);
+  if (any_command) words.emplace_back(k_any_command);
   return words;
+}
+
+std::vector<std::string> unbound_suites(const Policy& policy) {
+  std::set<std::string> names(policy.derived_suites.begin(), policy.derived_suites.end());
+  for (const auto& requirement : policy.requirements)
+    names.insert(requirement.suites.begin(), requirement.suites.end());
+  names.erase("rocm-sdk");
+  for (const auto& rule : policy.suites)
+    if (rule.packaged || !rule.digests.empty()) names.erase(rule.name);
+  return {names.begin(), names.end()};
+}
+
+void bind_suite(Policy& policy, const std::string& name, const std::string& digest) {
+  auto rule = std::find_if(policy.suites.begin(), policy.suites.end(), [&](const auto& r) { return r.name == name; });
+  if (rule == policy.suites.end()) {
+    SuiteRule fresh;
+    fresh.name = name;
+    rule = policy.suites.insert(policy.suites.end(), std::move(fresh));
+  }
+  rule->digests = {digest};
+  policy.digest = sha256(canonical_json(policy)).hex();
 }
 
 Result<Policy> parse_policy(NamedText named) {

@@ -94,6 +94,7 @@ struct Expectation {
 struct Openly {
   bool is_unsigned = false;               ///< "unsigned": results count without a signature
   bool expects_nothing = false;           ///< "nothing_expected": a family whose job never ran is missed by nobody
+  bool any_command = false;               ///< "any_command": a required suite is only a name
   std::vector<std::string> words() const; ///< as the policy has them
 };
 
@@ -122,6 +123,12 @@ struct Policy {
   std::vector<EmptyExtra> empty_extras; ///< sorted
   std::vector<FamilyFact> families;     ///< the first one that covers a cell applies
 };
+
+/// The suites that must pass, derived ones too, and are only a name, sorted: no [[suite]] says by `digest` or
+/// `packaged` what was run. Without rocm-sdk, whose name `quarry test` gives to no command. Pure.
+std::vector<std::string> unbound_suites(const Policy& policy);
+/// Says of an unbound suite by which definition alone it counts, and updates the policy's digest. Pure.
+void bind_suite(Policy& policy, const std::string& name, const std::string& digest);
 
 /// Fails with invalid_argument G001 (not TOML) or G002 (`file:line: key: what is wrong`): an unknown key, a wrong type,
 /// an unknown value, or a policy that requires nothing. Unknown input is never ignored: a typo must not open a gate.

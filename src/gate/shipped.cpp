@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "sys/file.hpp"
+#include "trial/suite.hpp"
 #include <fmt/core.h>
 #include <optional>
 #include <vector>
@@ -30,18 +31,29 @@ std::optional<std::string> shipped_policy(const Resources& resources, const std:
   return resources.read("data/policies/" + stem + ".toml");
 }
 
+/// A required suite that data/suites defines counts by its definition alone, unless the policy says otherwise.
+Result<Policy> bound(const Resources& resources, NamedText named) {
+  TRY(auto policy, parse_policy(named));
+  if (policy.openly.any_command) return policy;
+  for (const auto& name : unbound_suites(policy)) {
+    TRY(auto suite, trial::find_suite(resources, name), "while reading the suites of policy " + policy.name);
+    if (suite) bind_suite(policy, name, suite->digest.hex());
+  }
+  return policy;
+}
+
 } // namespace
 
 Result<Policy> find_policy(const Resources& resources, const std::string& named) {
   // A bare word is a shipped policy even where a file has that name (the repository has a program called demo).
   bool is_word = named.find_first_of("/.") == named.npos;
   auto shipped = shipped_policy(resources, named);
-  if (is_word && shipped) return parse_policy({*shipped, named});
+  if (is_word && shipped) return bound(resources, {*shipped, named});
   if (sys::exists(named) && !sys::is_directory(named)) {
     TRY(auto text, sys::read_file(named, k_policy_bytes_max));
-    return parse_policy({text, named});
+    return bound(resources, {text, named});
   }
-  if (shipped) return parse_policy({*shipped, named});
+  if (shipped) return bound(resources, {*shipped, named});
   return fail(ErrorKind::not_found, "G007", fmt::format("the policy {} does not exist", named),
               fmt::format("name a file, or one of {}", text::join(shipped_policies(resources), ", ")));
 }

@@ -41,6 +41,12 @@ Result<void> check_openness(const gate::Policy& policy) {
     details.push_back("no [[signer]] of evidence: whoever may write results may open the gate");
     words.push_back("\"unsigned\"");
   }
+  if (auto names = gate::unbound_suites(policy); !names.empty() && !openly.any_command) {
+    details.push_back(fmt::format("no definition of {}: any command may be called so (data/suites/{}.toml, or a "
+                                  "[[suite]] with `digest`)",
+                                  text::join(names, ", "), names.front()));
+    words.push_back("\"any_command\"");
+  }
   if (details.empty()) return {};
   return fail(
       Error::of(ErrorKind::held, "O045",

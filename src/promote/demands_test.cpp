@@ -8,7 +8,7 @@ namespace quarry::promote {
 namespace {
 
 constexpr const char* k_require =
-    "[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n";
+    "[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"rocm-sdk\"]\n";
 
 TEST(Demands, ExpectAsksForFamilies) {
   auto done = [](const std::string& expect) {
@@ -20,6 +20,27 @@ TEST(Demands, ExpectAsksForFamilies) {
   ASSERT_FALSE(lacks);
   EXPECT_EQ(lacks.error().code, "O030");
   EXPECT_THAT(lacks.error().message, ::testing::HasSubstr("families in [expect]"));
+}
+
+TEST(Demands, ASuiteThatIsOnlyANameIsSaid) {
+  const std::string open = "openly = [\"nothing_expected\", \"unsigned\"]\n";
+  const std::string require = "[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n";
+  const std::string rule = "[[suite]]\nname = \"smoke\"\n";
+  auto done = [&](const std::string& more) { return check_openness(gate::testing::parsed_policy(more)); };
+  for (const auto& lacking : {open + require, open + require + rule + "min_passed = 3\n"}) {
+    auto refused = done(lacking);
+    ASSERT_FALSE(refused) << lacking;
+    EXPECT_EQ(refused.error().code, "O045");
+    EXPECT_THAT(refused.error().details.at(0), ::testing::StartsWith("no definition of smoke"));
+    EXPECT_THAT(refused.error().hint, ::testing::HasSubstr("any_command"));
+  }
+  EXPECT_TRUE(done("openly = [\"nothing_expected\", \"unsigned\", \"any_command\"]\n" + require));
+  EXPECT_TRUE(done(open + require + rule + "packaged = true\n"));
+  auto bound = gate::testing::parsed_policy(open + require);
+  auto before = bound.digest;
+  gate::bind_suite(bound, "smoke", std::string(64, 'a'));
+  EXPECT_NE(bound.digest, before);
+  EXPECT_TRUE(check_openness(bound));
 }
 
 TEST(Demands, WhatIsLeftOpenIsSaid) {

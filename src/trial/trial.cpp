@@ -155,20 +155,35 @@ Result<void> prove_again(const Subject& subject, const venv::Environment& enviro
 struct Suite {
   std::string name, digest, report; // report: a file, or empty
   bool packaged = false;
+  std::int64_t min_passed = 1;
   std::vector<std::string> command;
   std::optional<sys::FileIdentity> old_report; // what is at `report` before the command runs
 };
 
+/// What was hashed is what runs: the files are written anew, where nothing else lies.
+Result<Suite> defined_suite(const SuiteDefinition& definition, const std::string& work) {
+  auto directory = path::join(work, "suite");
+  TRY_DO(sys::make_directories(directory));
+  for (const auto& file : definition.files) TRY_DO(sys::write_file(path::join(directory, file.name), file.bytes));
+  Suite suite{definition.name, definition.digest.hex(), {}, false, definition.min_passed, definition.command, {}};
+  if (definition.has_report()) suite.report = path::join(work, "junit.xml");
+  for (auto& word : suite.command)
+    word = text::replace_all(text::replace_all(word, "{suite}", directory), "{junit}", suite.report);
+  return suite;
+}
+
 /// A command's digest is that of its words; the packaged tests' is that of the file that brought them.
 Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment& environment, const Subject& subject,
                            const std::string& work) {
+  if (options.definition) return defined_suite(*options.definition, work);
   bool packaged = options.command.empty();
-  Suite suite{options.suite, "", options.junit, packaged, options.command, {}};
+  Suite suite{options.suite, "", options.junit, packaged, 1, options.command, {}};
   if (suite.name.empty()) suite.name = packaged ? k_packaged_suite : "command";
   if (packaged != (suite.name == k_packaged_suite)) {
     if (packaged)
-      return fail(ErrorKind::invalid_argument, "X003", fmt::format("there is no suite {} in the packages", suite.name),
-                  "give the command that runs it: `--suite NAME -- CMD…`");
+      return fail(ErrorKind::invalid_argument, "X003", fmt::format("no suite is called {}", suite.name),
+                  "`quarry suite list` shows those that are defined; or give the command that runs it: `--suite NAME "
+                  "-- CMD…`");
     return fail(ErrorKind::invalid_argument, "X003",
                 "rocm-sdk is the suite inside the packages: no other command may use its name",
                 "choose another --suite NAME");
@@ -328,6 +343,11 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TRY(auto subject, find_subject(options, environment, store));
   TRY(auto family, family_of(subject.files, options.family));
   TRY_DO(check_framework(subject.files, options.framework));
+  auto machine = machine_facts(variables);
+  if (options.definition && options.definition->gpu && !machine.contains("gpu_targets"))
+    return fail(ErrorKind::unsupported, "X028",
+                fmt::format("suite {} needs a GPU, and this machine has none that it can open", options.suite),
+                "run it where `quarry doctor` shows one; there is no evidence");
   TRY(auto suite, choose_suite(options, environment, subject, work.path()));
   // Asks the server what it supports, so that a refusal comes before the suite runs and not after it.
   if (!options.keep_only) TRY_DO(store.conditional_writes(), "before the suite is run");
@@ -352,12 +372,16 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
     row.name = redactor.apply(std::move(row.name));
     row.message = redactor.apply(std::move(row.message));
   }
+  if (!done.timed_out && report.passed < static_cast<std::uint64_t>(suite.min_passed) && !report.failed)
+    report.add(
+        {"min_passed", Outcome::error,
+         fmt::format("{} passed, and the suite needs {}", units::things(report.passed, "test"), suite.min_passed), 0});
   evidence.result = result_of(report, done);
   take_report(std::move(report), evidence);
   evidence.cell = {Platform::linux, family, environment.minor(), options.framework, options.backend};
   evidence.suite = suite.name;
   evidence.suite_digest = suite.digest;
-  evidence.machine = machine_facts(variables);
+  evidence.machine = std::move(machine);
   evidence.subjects = subjects_of(subject.files);
   evidence.sealed = subject.sealed;
   if (subject.sets.size() == 1)

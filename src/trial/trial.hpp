@@ -5,6 +5,7 @@
 #include "registry/records.hpp"
 #include "store/object_store.hpp"
 #include "sys/clock.hpp"
+#include "trial/suite.hpp"
 #include "venv/environment.hpp"
 #include <functional>
 #include <optional>
@@ -24,9 +25,10 @@ struct TrialOptions {
   std::string framework;
   std::string backend; ///< "cpu": the tests use no GPU, and the result counts for no GPU family; empty: a GPU
   std::string suite;   ///< empty: rocm-sdk, or "command" with a command
-  std::vector<std::string> command; ///< empty: the packaged suite
-  venv::PassedNames passed;         ///< variables that the suite gets besides those of the list
-  std::string junit;                ///< the file that the command writes; one that it leaves unchanged does not count
+  std::vector<std::string> command;          ///< empty: the packaged suite, or `definition`
+  std::optional<SuiteDefinition> definition; ///< of `suite`, without a command
+  venv::PassedNames passed;                  ///< variables that the suite gets besides those of the list
+  std::string junit; ///< the file that the command writes; one that it leaves unchanged does not count
   std::uint64_t deadline_ms = k_deadline_default_ms;
   unsigned workers = 1;
   std::string quarry_version;
@@ -44,8 +46,8 @@ struct TrialOutcome {
 
 /// A test that fails is an outcome with evidence, not an error. Errors leave no evidence: not_found X001 (no receipt
 /// and no --from), V0xx (the environment is not what was installed, before or after the run), invalid_argument X002
-/// (family unclear), X003 (suite name). A store that cannot take evidence is told before the suite runs; if it fails
-/// afterwards, the evidence is kept as files (kept.hpp), which the error names.
+/// (family unclear), X003 (suite name), unsupported X028 (the suite needs a GPU). A store that cannot take evidence is
+/// told before the suite runs; if it fails afterwards, the evidence is kept as files (kept.hpp), which the error names.
 Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& store, const venv::Variables& variables,
                                const sys::Clock& clock);
 

@@ -281,6 +281,30 @@ TEST_F(Trial, NamesOfSuites) {
   EXPECT_EQ(unknown.error().code, "X003");
 }
 
+TEST_F(Trial, ADefinitionIsWhatRuns) {
+  const std::string text = "schema = \"quarry.suite/1\"\nname = \"own\"\n"
+                           "command = [\"sh\", \"{suite}/t.sh\", \"{junit}\"]\nfiles = [\"t.sh\"]\nmin_passed = 2\n";
+  std::string script = "printf '<testsuite><testcase name=\"a\"/><testcase name=\"b\"/></testsuite>' > $1; ls ${0%/*}";
+  auto read = [&](const std::string&) -> Result<std::string> { return script; };
+  options_.definition = must(parse_suite({text, "own.toml"}, read));
+  options_.suite = "own";
+  auto done = must(run());
+  EXPECT_EQ(done.evidence.result.text(), "passed");
+  EXPECT_EQ(done.evidence.suite, "own");
+  EXPECT_EQ(done.evidence.suite_digest, options_.definition->digest.hex());
+  EXPECT_EQ(done.evidence.passed, 2u);
+  script = "printf '<testsuite><testcase name=\"a\"/></testsuite>' > $1";
+  options_.definition = must(parse_suite({text, "own.toml"}, read));
+  EXPECT_NE(options_.definition->digest.hex(), done.evidence.suite_digest) << "the file is a part of the suite";
+  auto less = must(run());
+  EXPECT_EQ(less.evidence.result.text(), "error");
+  EXPECT_EQ(less.exit_code, 1);
+  options_.definition = must(parse_suite({text + "gpu = true\n", "own.toml"}, read));
+  auto refused = run();
+  if (!options_.definition || refused) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_EQ(refused.error().code, "X028");
+}
+
 TEST_F(Trial, Families) {
   options_.family = "gfx103X-dgpu";
   EXPECT_EQ(must(run()).evidence.cell.family, "gfx103X-dgpu");

@@ -1,9 +1,11 @@
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
 #include "cli/guard.hpp"
 #include "cli/keys.hpp"
 #include "cli/moves.hpp"
+#include "cli/next_command.hpp"
 #include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -11,6 +13,7 @@
 #include "promote/demands.hpp"
 #include "promote/distributions.hpp"
 #include "promote/guard.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +40,12 @@ std::string place_of(const publish::Guarded& guarded) {
 
 // ---- channel protect
 
+std::vector<std::string> short_digests(std::vector<std::string> digests) {
+  constexpr std::size_t k_shown = 12; // digits, as elsewhere
+  for (auto& digest : digests) digest.resize(std::min(digest.size(), k_shown));
+  return digests;
+}
+
 Result<int> run_protect(Context& context, const Arguments& arguments) {
   TRY(auto author, author_of(context, arguments));
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
@@ -47,6 +56,15 @@ Result<int> run_protect(Context& context, const Arguments& arguments) {
       promote::protect(*store, arguments.operands.at(0), policy, author, {{}, arguments.has("--trust-shown")}));
   context.out.data(fmt::format("{}   {}  by policy {} ({})\n", guarded.moved ? "protected" : "unchanged",
                                place_of(guarded), policy.name, guarded.channel.guard.policy.short_hex()));
+  for (const auto& rule : policy.suites)
+    if (!rule.digests.empty())
+      context.out.note(fmt::format("suite       {}  counts by its definition {}", rule.name,
+                                   text::join(short_digests(rule.digests), ", ")));
+  if (guarded.moved && guarded.channel.generation > 1)
+    context.out.note(
+        "what it showed already stays, tested or not: " +
+        NextCommand(context, "status").operand(guarded.channel.name).set("--store", arguments.get("--store")).text() +
+        " names what was never tested");
   if (guarded.put_back)
     context.out.note(
         fmt::format("somebody had edited the record of {}: it shows what its last move left again, view {}",
@@ -71,8 +89,10 @@ Command channel_protect_command() {
           "begins anew with this move; what the channel showed before cannot be gone back to.\n\n"
           "Comments in the policy's file and its name do not count: two files that say the same have one digest. "
           "A program that does not know protection refuses to move the channel.\n\n"
-          "A policy without `[expect]`, or without a `[[signer]]` of evidence, is refused unless it says so openly "
-          "(`openly = [\"nothing_expected\", \"unsigned\"]`), which `gate` and `status` then show.\n\n"
+          "A policy without `[expect]`, without a `[[signer]]` of evidence, or with a suite that is only a name "
+          "(docs/formats/suite.md), is refused unless it says so openly (`openly = [\"nothing_expected\", "
+          "\"unsigned\", \"any_command\"]`), which `gate` and `status` then show. Suites that `data/suites` defines "
+          "count by that definition alone.\n\n"
           "`--demand` is for the rules of an organisation, whoever wrote the policy: `expect` (it says which "
           "families a release must bring), `evidence-signers` and `waiver-signers` (results or waivers count only with "
           "a signature).",

@@ -95,6 +95,10 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   options.backend = arguments.get("--backend") == "cpu" ? "cpu" : "";
   options.suite = arguments.find("--suite").value_or("");
   options.command = arguments.rest;
+  if (options.command.empty() && !options.suite.empty() && options.suite != trial::k_packaged_suite) {
+    TRY(options.definition, trial::find_suite(context.resources, options.suite));
+    if (options.definition) options.suite = options.definition->name;
+  }
   if (options.suite.find_first_of(" \t\n") != options.suite.npos)
     return fail(ErrorKind::invalid_argument, "C006",
                 fmt::format("--suite must be a name without blanks, not {:?}", options.suite),
@@ -109,6 +113,11 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
     return fail(ErrorKind::invalid_argument, "X007",
                 fmt::format("\"{}\" is not a duration", arguments.get("--deadline")), "write it as 90s, 15m or 2h");
   options.deadline_ms = *deadline;
+  if (options.definition) {
+    if (options.definition->deadline_ms != 0 && !arguments.has("--deadline"))
+      options.deadline_ms = options.definition->deadline_ms;
+    if (options.definition->cpu) options.backend = "cpu";
+  }
   options.keep_only = arguments.has("--keep");
   if (options.keep_only) {
     options.keep_in = arguments.get("--keep");
@@ -159,7 +168,8 @@ Command test_command() {
       .summary = "test an environment and record the result as evidence",
       .description =
           "Proves first that the environment holds the files of its set and nothing else among them, then runs "
-          "`rocm-sdk test`, or any command after `--`, under a deadline in a process group of its own; then proves it "
+          "`rocm-sdk test`, the suite that `--suite` names (docs/formats/suite.md), or any command after `--`, under a "
+          "deadline in a process group of its own; then proves it "
           "again. The result is written to the store as evidence for exactly the files that are installed: their "
           "sha256, the machine, the tools, every test's outcome and the log. With `--keep` nothing is written to the "
           "store: a job that runs tests needs no token, and another one stores what it kept.\n\n"
@@ -178,7 +188,8 @@ Command test_command() {
                  "where the tests compute: a result of cpu counts for no GPU family",
                  {"gpu", "cpu"},
                  "gpu"},
-                {"--suite", "NAME", "the name of the suite: rocm-sdk, or what a command after -- is to be called"},
+                {"--suite", "NAME|FILE",
+                 "rocm-sdk, a suite that is defined (`quarry suite list`), or what a command after -- is to be called"},
                 {"--junit", "FILE",
                  "the JUnit report that the command writes; a file that it leaves unchanged counts as none"},
                 {"--deadline", "D", "after this the suite is killed", {}, "1h"},
@@ -188,6 +199,7 @@ Command test_command() {
                 store_flag()},
       .takes_rest = true,
       .examples = {{"quarry test --venv .venv", "the tests inside the packages"},
+                   {"quarry test --venv .venv --suite rocm-smoke", "a suite that is defined in data/suites"},
                    {"quarry test --venv .venv --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
                     "tests of your own"}},
       .exit_codes = {{0, "passed"},
