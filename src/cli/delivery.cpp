@@ -2,9 +2,11 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/families.hpp"
 #include "cli/history.hpp"
 #include "cli/records.hpp"
 #include "cli/version.hpp"
+#include "release/plan.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +17,46 @@ namespace {
 
 release::Means means_of(const Context& context) {
   return {std::max(4u, context.jobs), temporary_of(context), fmt::format("quarry {}", program_version())};
+}
+
+std::string without_suffix(const std::string& text, const std::string& suffix) {
+  return text.ends_with(suffix) ? text.substr(0, text.size() - suffix.size()) : text;
+}
+
+std::string without_platform(std::string name) {
+  for (const auto& platform : matrix::platform_names()) name = without_suffix(name, "-" + platform);
+  return name;
+}
+
+/// Whether an artifact group has this name, such as "gfx94x-dcgpu" or, of a variant, "gfx94x-dcgpu-asan".
+bool is_family(const matrix::Families& families, const std::string& name) {
+  if (!families.targets_of(name).empty()) return true;
+  for (const auto& [platform, variants] : families.variants)
+    for (const auto& variant : variants)
+      if (!variant.suffix.empty() && name.ends_with("-" + variant.suffix) &&
+          !families.targets_of(without_suffix(name, "-" + variant.suffix)).empty())
+        return true;
+  return false;
+}
+
+/// "stable" for `stable-{family}` and for the channels that it stands for, such as `stable-gfx94x-dcgpu`: all of them
+/// go where `stable` goes. Only families that are known count, so that a typing error does not reach what people
+/// install.
+Result<std::string> channel_of_all_families(const Context& context, const std::string& channel) {
+  if (release::is_pattern(channel))
+    return text::replace_all(text::replace_all(channel, "-{family}", ""), "-{platform}", "");
+  auto at = channel.find("-gfx");
+  if (at == channel.npos) return without_platform(channel);
+  TRY(auto families, load_families(context, context.variable("QUARRY_FAMILIES")));
+  return is_family(families, without_platform(channel.substr(at + 1))) ? without_platform(channel.substr(0, at))
+                                                                       : channel;
+}
+
+Result<std::string> prefix_for(const Context& context, const Arguments& arguments, const std::string& channel) {
+  TRY(auto rules, publish::find_distribution_rules(context.resources, arguments.get("--distributions")));
+  if (rules.names(channel)) return rules.prefix_of(channel);
+  TRY(auto plain, channel_of_all_families(context, channel));
+  return rules.prefix_of(plain);
 }
 
 } // namespace
@@ -44,10 +86,7 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments,
     return fail(ErrorKind::invalid_argument, "P041", fmt::format("`{}` cannot be a directory in a store", to.prefix),
                 "a prefix is like v2/{family}; it may use {family} and {platform}");
   if (to.prefix.empty()) {
-    TRY(auto rules, publish::find_distribution_rules(context.resources, arguments.get("--distributions")));
-    // All channels of `stable-{family}` go where `stable` goes.
-    auto plain = text::replace_all(channel, "-{family}", "");
-    TRY(to.prefix, rules.prefix_of(text::replace_all(plain, "-{platform}", "")));
+    TRY(to.prefix, prefix_for(context, arguments, channel));
   }
   if (to.locator.starts_with("http:") || to.locator.starts_with("https:"))
     return fail(ErrorKind::invalid_argument, "R030",

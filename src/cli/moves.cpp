@@ -126,6 +126,23 @@ std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand co
   return what + fmt::format("plan        {}\nnext: {}\n", receipt.digest, command.text());
 }
 
+Json carried_json(const promote::DistributionReceipt& receipt) {
+  const auto& plan = receipt.plan;
+  return {{"directory", plan.directory()},  {"generation", receipt.generation}, {"moved", receipt.moved},
+          {"completed", receipt.completed}, {"sets_left", plan.leave},          {"sets_back", plan.come_back},
+          {"blocked", plan.blocks},         {"unblocked", plan.unblocks},       {"writes", receipt.writes}};
+}
+
+std::string carried_text(const promote::DistributionReceipt& receipt, bool dry_run) {
+  const auto& plan = receipt.plan;
+  auto place = fmt::format("{}@{}", plan.directory(), receipt.generation);
+  if (receipt.completed)
+    return fmt::format("done before  {}  {} written to complete it\n", place, units::things(receipt.writes, "object"));
+  if (!plan.moves()) return fmt::format("nothing to do  {} shows that already\n", place);
+  return fmt::format("{:<11} {}  {} out, {} back, {} blocked\n", dry_run ? "would move" : "moved", place,
+                     units::things(plan.leave, "set"), plan.come_back, units::things(plan.blocks, "file"));
+}
+
 Flag move_dry_run_flag() {
   return {.name = "--dry-run", .value = "", .help = "print the plan and its digest, change nothing", .letter = 'n'};
 }

@@ -4,6 +4,7 @@
 #include "cli/base_index.hpp"
 #include "cli/command.hpp"
 #include "cli/next_command.hpp"
+#include "promote/distributions.hpp"
 #include "promote/guard.hpp"
 #include "promote/promote.hpp"
 #include <string>
@@ -28,6 +29,9 @@ std::string moved_text(const promote::Receipt& receipt);
 std::string promote_plan_text(const promote::Plan& plan);
 /// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).
 std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers = false);
+/// A distribution that went back, alone or along with its channel.
+Json carried_json(const promote::DistributionReceipt& receipt);
+std::string carried_text(const promote::DistributionReceipt& receipt, bool dry_run);
 Flag move_dry_run_flag(); ///< `--dry-run`, `-n`
 Flag move_execute_flag(); ///< `--execute DIGEST`
 Flag move_reason_flag();  ///< `--reason TEXT`, not required

@@ -196,7 +196,9 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
     for (const auto& part : done.parts) context.out.data(moved_text(receipt_of_part(part)));
   if (delivery) context.out.data(delivery_text(asked.to, *delivery, each.dry_run));
   bool moved = std::ranges::any_of(done.parts, [](const release::Part& part) { return receipt_of_part(part).moved; });
-  return moved ? tell_what_moved(context, arguments, *asked.store, {"promote", document}) : Result<int>(0);
+  if (!moved) return 0;
+  context.out.note(undo_note(context, arguments, asked.request.pattern));
+  return tell_what_moved(context, arguments, *asked.store, {"promote", document});
 }
 
 } // namespace quarry::cli

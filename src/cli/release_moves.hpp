@@ -1,11 +1,14 @@
 #pragma once
-// `promote --to 'stable-{family}'`: a release moves to several channels by one plan.
+// `promote --to 'stable-{family}'` and `rollback 'stable-{family}'`: a release moves in several channels by one plan.
 #include "cli/command.hpp"
+#include "promote/promote.hpp"
 #include "release/plan.hpp"
 
 namespace quarry::cli {
 
 /// `quarry promote` for a pattern of channels. Returns the exit code.
 Result<int> promote_release(Context& context, const Arguments& arguments);
+/// `quarry rollback` for a pattern of channels. Returns the exit code.
+Result<int> rollback_of_release(Context& context, const Arguments& arguments, const promote::Options& options);
 
 } // namespace quarry::cli

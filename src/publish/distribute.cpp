@@ -170,6 +170,10 @@ Result<std::vector<registry::SetDigest>> not_there_yet(ObjectReader& target, con
   return lacking;
 }
 
+bool DistributionRules::names(const std::string& channel) const {
+  return std::ranges::any_of(rows, [&](const auto& row) { return row.first == channel; });
+}
+
 Result<std::string> DistributionRules::prefix_of(const std::string& channel) const {
   for (const auto& [wanted, prefix] : rows)
     if (wanted == channel || wanted == "*") return prefix;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -173,6 +174,57 @@ def test_a_distribution_gets_both_families(line, tmp_path):
     for family in FAMILIES:
         assert (tmp_path / "dist/v2" / family / "rocm-7.2.0.tar.gz").is_file()
     assert line.promote(release, *words).json["distribution"]["writes"] == 0
+
+
+@pytest.fixture
+def next_built(built, tmp_path) -> dict[str, Path]:
+    """The packages of `built` as another version."""
+    out = {}
+    for family in FAMILIES:
+        artifacts = small_artifacts.make(tmp_path / family, (family,))
+        good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / family / "out", "--version", "7.2.1", "--profile", "ci")
+        out[family] = tmp_path / family / "out"
+    return out
+
+
+def test_a_release_is_taken_back_as_it_was_promoted(line, next_built, tmp_path):
+    along = ("--to-store", f"file:{tmp_path / 'dist'}")
+    for channel in CHANNELS:
+        line.waive(channel)
+    line.promote(line.release(), *along)
+    for family, packages in next_built.items():
+        line("publish", packages, "--run-id", "43", "--platform", "linux", "--artifact-group", family)
+    words = [word for family in FAMILIES for word in ("--from", f"run:43-linux@{family}")]
+    release = "release:" + line("release", "create", *words).json["release"]
+    for channel in CHANNELS:
+        line.waive(channel)
+    done = good("promote", "--from", release, "--to", "stable-{family}", "--policy", line.policy, "--store", f"file:{line.store}", *along)
+    (undo,) = re.findall(r"^undo: quarry (.*)$", done.err, re.MULTILINE)
+    assert undo.startswith("rollback 'stable-{family}'") and along[1] in undo
+
+    def versions(names) -> set[str]:
+        return {version for name in names for version in re.findall(r"-(7\.2\.[01])", name)}
+
+    def listed(family: str) -> set[str]:
+        return versions([(tmp_path / "dist/v2" / family / "rocm/index.html").read_text()])
+
+    dry = good(*shlex.split(undo), "--dry-run")
+    assert all(f"{channel}@2 -> {channel}@3" in dry.out for channel in CHANNELS), dry.out
+    assert all(versions(line.files(channel)) == {"7.2.0", "7.2.1"} for channel in CHANNELS)
+    (pasted,) = re.findall(r"^next: quarry (.*)$", dry.out, re.MULTILINE)
+    done = quarry(*shlex.split(pasted), "--json").json
+    assert done["moved"] and [one["generation"] for one in done["channels"]] == [3, 3]
+    assert {one["directory"] for one in done["distributions"]} == {f"v2/{family}" for family in FAMILIES}
+    for channel, family in zip(CHANNELS, FAMILIES):
+        assert versions(line.files(channel)) == listed(family) == {"7.2.0"}
+    refused("O007", 7, *shlex.split(undo))
+    refused("C006", 2, *shlex.split(undo), "--to", "1")
+
+    # One channel of the pattern is rolled back by its name, from where the pattern had it copied to.
+    back = line("rollback", CHANNELS[0], "--to", "2", *along).json
+    assert [one["directory"] for one in back["distributions"]] == [f"v2/{FAMILIES[0]}"] and listed(FAMILIES[0]) == {"7.2.0", "7.2.1"}
+    refused("O059", 7, *shlex.split(undo))
+    refused("P040", 3, "rollback", CHANNELS[0] + "-hotfix", "--store", f"file:{line.store}", *along)
 
 
 def test_a_waiver_is_taken_back(line):

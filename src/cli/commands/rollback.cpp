@@ -8,6 +8,7 @@
 #include "cli/on_move.hpp"
 #include "cli/places.hpp"
 #include "cli/records.hpp"
+#include "cli/release_moves.hpp"
 #include "cli/shared_flags.hpp"
 #include "release/carry.hpp"
 #include "sys/memory.hpp"
@@ -26,23 +27,6 @@ Result<std::optional<std::uint64_t>> generation_of(const Arguments& arguments) {
   if (number) return number;
   return fail(ErrorKind::invalid_argument, "C006", fmt::format("--to must be a generation, not `{}`", text),
               fmt::format("`quarry channel log {}` shows them", arguments.operands.at(0)));
-}
-
-Json carried_json(const promote::DistributionReceipt& receipt) {
-  const auto& plan = receipt.plan;
-  return {{"directory", plan.directory()},  {"generation", receipt.generation}, {"moved", receipt.moved},
-          {"completed", receipt.completed}, {"sets_left", plan.leave},          {"sets_back", plan.come_back},
-          {"blocked", plan.blocks},         {"unblocked", plan.unblocks},       {"writes", receipt.writes}};
-}
-
-std::string carried_text(const promote::DistributionReceipt& receipt, bool dry_run) {
-  const auto& plan = receipt.plan;
-  auto place = fmt::format("{}@{}", plan.directory(), receipt.generation);
-  if (receipt.completed)
-    return fmt::format("done before  {}  {} written to complete it\n", place, units::things(receipt.writes, "object"));
-  if (!plan.moves()) return fmt::format("nothing to do  {} shows that already\n", place);
-  return fmt::format("{:<11} {}  {} out, {} back, {} blocked\n", dry_run ? "would move" : "moved", place,
-                     units::things(plan.leave, "set"), plan.come_back, units::things(plan.blocks, "file"));
 }
 
 // ---- of a distribution by its name
@@ -114,6 +98,7 @@ Result<int> run_rollback(Context& context, const Arguments& arguments) {
   TRY(auto options, promote_options_of(context, arguments));
   TRY(options.to_generation, generation_of(arguments));
   if (is_distribution(channel)) return rollback_by_name(context, arguments, options);
+  if (release::is_pattern(channel)) return rollback_of_release(context, arguments, options);
   if (arguments.has("--to-store")) return rollback_along(context, arguments, options);
   TRY_DO(destination_of(context, arguments, channel)); // refuses a prefix without a store
   TRY(auto at, store_named(arguments));
@@ -145,9 +130,14 @@ Command rollback_command() {
           "given: then what leaves the channel leaves its distributions, too, and what comes back is shown there again "
           "if it was copied there. All of it is one plan, which `--dry-run` shows; the channel moves first. "
           "If the channel was rolled back already, only the distributions follow.\n\n"
+          "`quarry rollback 'stable-{family}'` takes back the last release that `promote --to 'stable-{family}'` "
+          "moved: "
+          "each channel that it moved goes back, and one that it made shows nothing then. It is one plan: every "
+          "channel "
+          "is looked at before the first one moves. If another move has changed one of them since, nothing moves.\n\n"
           "A distribution alone goes back when it is named itself: `quarry rollback s3://BUCKET/v2/gfx94X-dcgpu`.\n\n"
           "A rollback that was killed is completed by the same command.",
-      .operands = {{"CHANNEL", "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"}},
+      .operands = {{"CHANNEL", "the channel, or stable-{family}; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"}},
       .flags = {{.name = "--to",
                  .value = "GENERATION",
                  .help = "the view of this generation, 0 for nothing (default: the one before the last move)"},
@@ -164,6 +154,8 @@ Command rollback_command() {
       .examples = {{"quarry rollback stable --reason \"breaks import torch\"", "the release before, again"},
                    {"quarry rollback stable --store s3://builds --to-store s3://dist --reason \"breaks import torch\"",
                     "and what people install from"},
+                   {"quarry rollback 'stable-{family}' --store s3://builds --to-store s3://dist",
+                    "the last release, in the channel of each family and in what people install from"},
                    {"quarry rollback s3://dist/v2/gfx94X-dcgpu --dry-run", "one distribution, by its name"}},
       .exit_codes = {{1, "moved, and a command of --on-move failed"},
                      {3, "the channel or distribution does not exist, or has no earlier view"},
