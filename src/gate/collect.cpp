@@ -321,6 +321,8 @@ Result<Case> collect_new(store::ObjectReader& store, const Target& target, const
   if (now) {
     TRY(sets, not_blocked(now->record, std::move(sets), blocked));
   }
+  // A promotion refuses it whatever the gate says, so no verdict may say that it is ready.
+  TRY_DO(registry::check_extension(view, sets), "in channel " + channel);
   TRY(auto input, collect(store, channel, sets, now_us));
   if (now) {
     input.after = now->record.ledger;

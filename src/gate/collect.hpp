@@ -48,7 +48,7 @@ enum class Derivations : std::uint8_t { proven, believed };
 Result<void> load_for_policy(store::ObjectReader& store, const Policy& policy, Case& input,
                              Derivations derivations = Derivations::proven, Proofs* proofs = nullptr);
 /// Does what collect() does for the sets of `source` that the channel lacks, without those that not_blocked() removes.
-/// A channel that does not exist lacks everything.
+/// A channel that does not exist lacks everything. Also fails with R018 and R023 if the channel cannot show these sets.
 Result<Case> collect_new(store::ObjectReader& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us);
 /// The same for a channel that was read already.

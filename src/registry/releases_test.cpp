@@ -154,6 +154,7 @@ TEST(Groups, OneGroupOfARunIsAnIndexWhereAllAreNot) {
   EXPECT_EQ(resolve_group(*store, {"42-linux", "gfx1151"}).error().code, "R013");
   // One channel cannot show both, and says why.
   auto other = *resolve_group(*store, {"42-linux", "gfx110X-all"});
+  EXPECT_EQ(check_extension({}, {one->sets.front(), other.sets.front()}).error().code, "R023");
   auto both = extend_view(*make_view(one->sets), other.sets);
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().code, "R023");

@@ -30,7 +30,10 @@ std::string group_in(const std::string& key) {
 
 /// The package `rocm` names the families that a run has packages of, so the jobs of two families make two of one name.
 /// Says so, because the answer is not another version: it is a channel for each family.
-std::optional<Error> another_family(const std::vector<FileRecord>& shown, const std::vector<SealedSet>& sets) {
+std::optional<Error> another_family(std::vector<FileRecord> shown, const std::vector<SealedSet>& sets) {
+  for (const auto& sealed : sets) // two that come together are like one that comes later
+    for (const auto& file : sealed.set.files)
+      if (file.project == dist::k_sdk_project) shown.push_back(file);
   for (const auto& sealed : sets)
     for (const auto& file : sealed.set.files)
       for (const auto& other : shown) {

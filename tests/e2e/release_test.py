@@ -101,6 +101,24 @@ def test_two_families_do_not_share_a_channel(line, built, tmp_path):
     assert "gfx103X-dgpu" in said and "nightly" in said and "quarry release create" in said
 
 
+def test_the_gate_refuses_what_a_promotion_would(line, built):
+    words = [word for family in FAMILIES for word in ("--from", f"run:42-linux@{family}")]
+    at = ("--store", f"file:{line.store}")
+    said = good("release", "create", *words, "--name", "7.2.0", *at).err
+    (gate,) = re.findall(r"^next: quarry (.*)$", said, re.MULTILINE)
+    assert shlex.split(gate)[:5] == ["gate", "--to", "stable-{family}", "--from", shlex.split(gate)[4]], gate
+    one = good("release", "create", *words[:2], *at).err
+    assert "--to stable --from" in one, "one family goes to one channel"
+    for channel in ("fresh", CHANNELS[1]):
+        line.waive(channel)
+        for command in ("gate", "promote"):
+            said = refused("R023", 7, command, "--from", "release:7.2.0", "--to", channel, "--policy", line.policy, *at).err
+            assert FAMILIES[0] in said and FAMILIES[1] in said and "another version" not in said
+    # The same for what the channel shows already.
+    line.publish(built[FAMILIES[0]], FAMILIES[0], "--channel", "nightly")
+    refused("R023", 7, "gate", "--from", f"run:42-linux@{FAMILIES[1]}", "--to", "nightly", "--policy", line.policy, *at)
+
+
 def test_a_release_moves_family_by_family(line):
     release = line.release("--name", "7.2.0")
     assert release == line.release("--name", "7.2.0"), "a release has no time and no author"

@@ -9,6 +9,7 @@
 #include "cli/table.hpp"
 #include "cli/verdict.hpp"
 #include "registry/releases.hpp"
+#include "release/plan.hpp"
 #include "run/locator.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
@@ -24,7 +25,19 @@ constexpr std::uint64_t k_notes_bytes_max = 1u << 20; // what people write; a re
 
 // ---- release create
 
-Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::ObjectReader& store) {
+/// Where the release can go: to one channel, or where families have other bytes under one name, to one for each.
+std::string channels_for(const std::vector<registry::SealedSet>& sets) {
+  constexpr const char *k_one = "stable", *k_each = "stable-{family}";
+  if (registry::check_extension({}, sets)) return k_one;
+  auto channels = release::by_channel(sets, k_each);
+  return channels && channels->size() > 1 ? k_each : k_one;
+}
+
+struct NewRelease {
+  registry::ReleaseRecord record;
+  std::string channels; ///< where it can go
+};
+Result<NewRelease> release_of(const Arguments& arguments, store::ObjectReader& store) {
   std::vector<std::string> locators;
   for (const auto& set : arguments.list("--set")) locators.push_back(set.starts_with("set:") ? set : "set:" + set);
   for (const auto& from : arguments.list("--from")) locators.push_back(from);
@@ -52,7 +65,7 @@ Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::Ob
       return fail(ErrorKind::invalid_argument, "O027", *file + " is not text in UTF-8",
                   "a release keeps what people read; is it the right file?");
   }
-  return record;
+  return NewRelease{std::move(record), channels_for(source.resolved.sets)};
 }
 
 /// Another release may have the name: that is allowed, and `release:NAME` then names neither.
@@ -70,7 +83,8 @@ Result<void> note_name_in_use(Context& context, store::ObjectReader& store, cons
 
 Result<int> run_release_create(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto record, release_of(arguments, *store));
+  TRY(auto asked, release_of(arguments, *store));
+  const auto& record = asked.record;
   auto digest = registry::digest_of(record);
   bool dry = arguments.has("--dry-run");
   if (!dry) {
@@ -84,7 +98,7 @@ Result<int> run_release_create(Context& context, const Arguments& arguments) {
   if (!dry)
     context.out.note("next: " + NextCommand(context, "gate")
                                     .set("--from", "release:" + digest.short_hex())
-                                    .set("--to", "stable")
+                                    .set("--to", asked.channels)
                                     .set("--store", arguments.get("--store"))
                                     .text());
   return 0;
