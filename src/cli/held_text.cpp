@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "dist/family.hpp"
+#include "gate/signers.hpp"
 #include "pages/install_words.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -38,9 +39,16 @@ std::string job_under_way(const gate::CellVerdict& cell) {
   return {};
 }
 
+/// A cell without its evidence.
+struct Untested {
+  const gate::CellVerdict& cell;
+  const registry::SetRecord& set;
+  bool wants_signature; ///< a result counts only if it is signed
+};
+
 /// How the cell gets its evidence: installed and tested here, or by the report of a machine without Quarry.
-std::string test_lines(const Context& context, const Arguments& arguments, const gate::CellVerdict& cell,
-                       const registry::SetRecord& set) {
+std::string test_lines(const Context& context, const Arguments& arguments, const Untested& untested) {
+  const auto& [cell, set, wants_signature] = untested;
   auto from = "set:" + cell.set.short_hex();
   if (cell.cell.platform == Platform::windows)
     return fmt::format("Test it: install it on a Windows machine, run `rocm-sdk test --json report.json` there, then\n"
@@ -49,6 +57,7 @@ std::string test_lines(const Context& context, const Arguments& arguments, const
                            .set("--store", arguments.get("--store"))
                            .set("--from-report", "report.json")
                            .set("--from", from)
+                           .signed_if(wants_signature)
                            .text());
   NextCommand install(context, "venv install"), test(context, "test");
   install.operand(".venv").set("--from", from).set("--packages", packages_of(set, cell.cell.family));
@@ -59,6 +68,7 @@ std::string test_lines(const Context& context, const Arguments& arguments, const
   if (!cell.cell.backend.empty()) test.set("--backend", cell.cell.backend);
   auto suite = cell.untested.front();
   if (suite != "rocm-sdk") test.set("--suite", suite);
+  test.signed_if(wants_signature);
   return fmt::format("Test it:\n  {}\n  {}{}\n", install.text(), test.text(), suite == "rocm-sdk" ? "" : " -- COMMAND");
 }
 
@@ -110,12 +120,13 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
   auto count = std::count_if(cells.begin(), cells.end(), is_held);
   if (!count) return {};
   auto text = fmt::format("{} of {} cells {} not ready.\n", count, cells.size(), count == 1 ? "is" : "are");
+  bool wants_signature = std::ranges::any_of(held.policy.signers, &gate::Signer::evidence);
   for (const auto& cell : cells) {
     auto of_cell = [&](const gate::Subject& s) { return s.digest == cell.set; };
     auto subject = std::find_if(held.subjects.begin(), held.subjects.end(), of_cell);
     if (cell.untested.empty() || subject == held.subjects.end()) continue;
     auto job = job_under_way(cell);
-    text += job.empty() ? test_lines(context, arguments, cell, subject->set)
+    text += job.empty() ? test_lines(context, arguments, {cell, subject->set, wants_signature})
                         : fmt::format("Wait for its job:\n  {}\n", job);
     break; // the others are tested alike
   }
@@ -127,9 +138,11 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
   }
   auto moves = gate::movable(held.verdict);
   NextCommand promote(context, "promote");
-  promote.flags_of(arguments).set("--cells", "ready").drop("--execute");
+  promote.flags_of(arguments).drop("--execute").signed_if(gate::wants_signed_moves(held.policy));
+  auto asked = promote.text();
+  promote.set("--cells", "ready");
   if (std::any_of(moves.begin(), moves.end(), [](const auto& m) { return !m.files.empty(); }) &&
-      promote.text() != NextCommand(context, "promote").flags_of(arguments).text())
+      promote.text() != asked)
     text += fmt::format("Promote what is ready:\n  {}\n", promote.text());
   auto waivable = std::find_if(cells.begin(), cells.end(), can_be_waived);
   if (waivable == cells.end())

@@ -82,6 +82,16 @@ TEST_F(HeldText, TheTestComesFirstThenTheOthersAndAtLastTheWaiver) {
                     "linux --family gfx1151 --set set:bbbbbbbbbbbb --store file:s\n");
 }
 
+TEST_F(HeldText, WhatThePolicyTakesOnlySignedIsSigned) {
+  policy.signers = {{"tester", "", true, false, false, {}, {}}, {"lead", "", false, false, false, {"promote"}, {}}};
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {Platform::linux, "gfx1151", "", ""}, k_held)};
+  EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --family gfx1151 --sign KEY --store file:s\n"));
+  EXPECT_THAT(text(), HasSubstr("quarry promote --from run:1 --to stable --cells ready --sign KEY --store file:s\n"));
+  verdict.cells[1].cell.platform = Platform::windows;
+  EXPECT_THAT(text(), HasSubstr("--from set:bbbbbbbbbbbb --sign KEY"));
+}
+
 TEST_F(HeldText, TheTestSaysWhereItComputes) {
   verdict.cells = {cell(subjects[1], {Platform::linux, "", "", "", "cpu"}, k_held)};
   EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --backend cpu --store file:s\n"));

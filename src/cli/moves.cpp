@@ -6,6 +6,7 @@
 #include "cli/keys.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
+#include "gate/signers.hpp"
 #include "sys/clock.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -112,6 +113,12 @@ std::string promote_plan_text(const promote::Plan& plan) {
   auto now = plan.expected ? plan.expected->record.generation : 0;
   return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
                             plan.generation(), plan.view.digest.short_hex());
+}
+
+bool wants_signature(store::ObjectReader& store, const promote::Plan& plan) {
+  if (!plan.moves() || !plan.expected || plan.expected->record.guard.policy.empty()) return false;
+  auto policy = promote::stored_policy(store, plan.expected->record.guard.policy);
+  return policy && gate::wants_signed_moves(*policy);
 }
 
 /// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).

@@ -27,6 +27,9 @@ Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_
 std::string moved_text(const promote::Receipt& receipt);
 /// What would be done: the sets, then the step from generation to generation.
 std::string promote_plan_text(const promote::Plan& plan);
+/// Whether the channel of this plan is protected by a policy that takes only signed moves: then a command to paste has
+/// `--sign`. One read, if the channel is protected; a policy that cannot be read counts as one that does not.
+bool wants_signature(store::ObjectReader& store, const promote::Plan& plan);
 /// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).
 std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers = false);
 /// A distribution that went back, alone or along with its channel.

@@ -190,9 +190,11 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
     document["distribution"] = delivery_json(asked.to, *delivery);
   }
   context.out.document(document);
-  if (each.dry_run)
-    context.out.data(plan_text_of(done, NextCommand(context, "promote").flags_of(arguments)));
-  else
+  if (each.dry_run) {
+    auto is_signed = [&](const release::Part& part) { return wants_signature(*asked.store, *part.plan); };
+    bool any = std::ranges::any_of(done.parts, is_signed);
+    context.out.data(plan_text_of(done, NextCommand(context, "promote").flags_of(arguments).signed_if(any)));
+  } else
     for (const auto& part : done.parts) context.out.data(moved_text(receipt_of_part(part)));
   if (delivery) context.out.data(delivery_text(asked.to, *delivery, each.dry_run));
   bool moved = std::ranges::any_of(done.parts, [](const release::Part& part) { return receipt_of_part(part).moved; });

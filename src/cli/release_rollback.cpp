@@ -7,6 +7,7 @@
 #include "cli/release_moves.hpp"
 #include "cli/shared_flags.hpp"
 #include "release/rollback.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -69,6 +70,9 @@ Result<int> rollback_of_release(Context& context, const Arguments& arguments, co
   if (!options.dry_run) return tell_what_moved(context, arguments, *store, {"rollback", document});
   auto again = NextCommand(context, "rollback").operand(pattern.text).flags_of(arguments);
   again.drop("--dry-run").set("--execute", done.digest.hex());
+  again.signed_if(std::ranges::any_of(done.parts, [&](const release::RolledBack& part) {
+    return part.carried && part.carried->channel && wants_signature(*store, part.carried->channel->plan);
+  }));
   context.out.data(fmt::format("plan        {}\nnext: {}\n", done.digest, again.text()));
   return 0;
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -263,6 +265,30 @@ def test_moves_are_signed_by_whom_the_policy_lets(store, keys, tmp_path):
     assert line("rollback", "stable", "--to", "1", "--reason", "x", "--sign", oncall["path"]).json["moved"]
     assert line("key", "revoke", "lead", "--channel", "stable", "--reason", "left", "--sign", release["path"]).json["moved"]
     assert line("channel", "verify", "stable").json["findings"] == []
+
+
+def printed(text: str, command: str) -> str:
+    (line,) = re.findall(rf"^(?:next: |  )?(quarry {command} .*)$", text, re.MULTILINE)
+    return line
+
+
+def test_commands_to_paste_are_signed_where_the_policy_wants_it(store, keys, tmp_path):
+    tester, lead = keys
+    at = ("--store", f"file:{store}")
+    policy = with_signers(tmp_path, signer(tester, "evidence"), signer(lead, "moves", "waivers"))
+    good("channel", "protect", "stable", "--policy", policy, "--reason", "x", "--sign", lead["path"], *at)
+    held = quarry("gate", "--from", "channel:staging", "--to", "stable", *at)
+    assert held.code == 10 and "--sign KEY" in printed(held.out, "test"), held.out
+    good("waive", "--to", "stable", "--everything", "--reason", "x", "--approver", "lead", "--expires", "1h", "--sign", lead["path"], *at)
+
+    def after(*words) -> list[str]:
+        command = printed(good(*words, "--dry-run", *at).out, words[0])
+        assert command.endswith("--sign KEY") or "--sign KEY " in command, command
+        return [str(lead["path"]) if word == "KEY" else word for word in shlex.split(command)[1:]]
+
+    good(*after("promote", "--from", "channel:staging", "--to", "stable"))
+    good(*after("rollback", "stable", "--reason", "x"))
+    assert good("channel", "verify", "stable", *at, "--json").json["findings"] == []
 
 
 def test_a_move_by_hand_is_not_installed(store, keys, tmp_path):

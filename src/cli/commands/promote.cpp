@@ -126,9 +126,9 @@ void print_promotion(Context& context, const Arguments& arguments, const Promoti
     return context.out.data(held_text(context, arguments, {promotion.request.policy, verdict, subjects}));
   }
   if (delivery && dry_run) context.out.data(delivery_text(promotion.to, *delivery, true));
-  context.out.data(
-      dry_run ? promote_dry_run_text(receipt, NextCommand(context, "promote").flags_of(arguments), delivery.has_value())
-              : moved_text(receipt));
+  NextCommand again(context, "promote");
+  if (dry_run) again.flags_of(arguments).signed_if(wants_signature(*promotion.store, receipt.plan));
+  context.out.data(dry_run ? promote_dry_run_text(receipt, again, delivery.has_value()) : moved_text(receipt));
   if (delivery && !dry_run) context.out.data(delivery_text(promotion.to, *delivery, false));
   if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
     context.out.note(undo_note(context, arguments, channel));

@@ -77,6 +77,7 @@ Result<int> rollback_along(Context& context, const Arguments& arguments, const p
   }
   context.out.document(document);
   auto again = NextCommand(context, "rollback").operand(channel).flags_of(arguments);
+  again.signed_if(options.dry_run && done.channel && wants_signature(*store, done.channel->plan));
   if (!done.channel) context.out.data(fmt::format("done before  {} was rolled back\n", channel));
   for (const auto& one : done.distributions)
     if (options.dry_run) context.out.data(carried_text(one, true));
@@ -108,6 +109,7 @@ Result<int> run_rollback(Context& context, const Arguments& arguments) {
   auto document = receipt_json(receipt, "quarry.rollback/1", options.dry_run);
   context.out.document(document);
   auto again = NextCommand(context, "rollback").operand(channel).flags_of(arguments);
+  again.signed_if(options.dry_run && wants_signature(*store, receipt.plan));
   context.out.data(options.dry_run ? promote_dry_run_text(receipt, again) : moved_text(receipt));
   return receipt.moved ? tell_what_moved(context, arguments, *store, {"rollback", document}) : Result<int>(0);
 }
