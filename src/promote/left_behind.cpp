@@ -42,9 +42,10 @@ private:
 };
 
 /// A package that cannot be read could not be installed before, either.
-Result<std::vector<Package>> packages_that_stay(store::ObjectReader& store, const Withdrawal& plan) {
+Result<std::vector<Package>> packages_that_stay(store::ObjectReader& store,
+                                                const std::vector<registry::SealedSet>& sets) {
   std::map<Sha256, const registry::FileRecord*> files;
-  for (const auto& sealed : plan.stay)
+  for (const auto& sealed : sets)
     for (const auto& file : sealed.set.files) files.emplace(file.sha256, &file);
   std::vector<const registry::FileRecord*> list;
   for (const auto& [digest, file] : files) list.push_back(file);
@@ -66,9 +67,13 @@ Result<std::vector<Package>> packages_that_stay(store::ObjectReader& store, cons
 } // namespace
 
 Result<Findings> broken_by(store::ObjectReader& store, const Withdrawal& plan) {
-  const auto& gone = plan.projects;
+  return broken_by(store, {plan.stay, plan.projects, "channel " + plan.expected.record.name});
+}
+
+Result<Findings> broken_by(store::ObjectReader& store, const WhatStays& rest) {
+  const auto& gone = rest.projects;
   if (gone.empty()) return Findings();
-  TRY(auto all, packages_that_stay(store, plan), "while looking for packages that require the files that leave");
+  TRY(auto all, packages_that_stay(store, rest.sets), "while looking for packages that require the files that leave");
   std::vector<Package> requiring;
   std::map<std::string, std::vector<Package>> by_project;
   for (auto& package : all) {
@@ -82,7 +87,7 @@ Result<Findings> broken_by(store::ObjectReader& store, const Withdrawal& plan) {
   TRY(auto targets, closure::targets_of(requiring, {}, {}));
   closure::ClosureQuestion question{std::move(targets.targets), nullptr, {}, {}};
   question.beside = &staying;
-  question.set_name = "channel " + plan.expected.record.name;
+  question.set_name = rest.place;
   TRY(auto answer, closure::find_unmet(requiring, question));
   for (const auto& unmet : answer.unmet)
     if (gone.contains(unmet.lacks))

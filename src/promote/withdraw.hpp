@@ -26,8 +26,15 @@ struct Withdrawal {
 /// view and two records for each of its sets; writes nothing.
 Result<Withdrawal> plan_withdrawal(store::ObjectReader& store, const std::string& channel,
                                    const std::vector<std::string>& what);
+/// What stays where files leave.
+struct WhatStays {
+  const std::vector<registry::SealedSet>& sets;
+  const std::set<std::string>& projects; ///< of the files that leave
+  std::string place;                     ///< "channel stable"
+};
 /// Warnings O051: packages that stay and cannot be installed any more, because they require a project that leaves.
 /// Costs a read for each wheel that stays, sixteen at once.
+Result<Findings> broken_by(store::ObjectReader& store, const WhatStays& rest);
 Result<Findings> broken_by(store::ObjectReader& store, const Withdrawal& plan);
 struct Withdrawn {
   registry::ChannelRecord channel;

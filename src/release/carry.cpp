@@ -131,11 +131,12 @@ Result<std::vector<DistributionPlan>> plan_carried(ObjectReader& source, const s
   TRY(auto leave, publish::plan_distribution(sets.leave, to.prefix));
   TRY(auto back, publish::plan_distribution(sets.back, to.prefix));
   struct Change {
-    std::vector<SetDigest> leave;
+    std::vector<SetDigest> leave; ///< and the sets that they are copies of: `yank` leaves a part of such a copy
     std::vector<ShownSet> back;
   };
   std::map<std::string, Change> changes;
-  for (const auto& set : leave) changes[set.set.directory].leave.push_back(set.digest);
+  for (const auto& set : leave)
+    for (const auto& digest : {set.digest, set.source}) changes[set.set.directory].leave.push_back(digest);
   for (const auto& set : back) {
     TRY(auto seal, to.store->head(registry::seal_key(set.set.directory, set.digest)));
     if (seal) changes[set.set.directory].back.push_back({set.digest, set.source}); // it was shown there before
@@ -145,8 +146,10 @@ Result<std::vector<DistributionPlan>> plan_carried(ObjectReader& source, const s
     TRY(auto now, registry::read_distribution(*to.store, directory));
     if (!now) continue;
     auto next = now->record.shown.sets;
-    std::erase_if(next,
-                  [&](const ShownSet& one) { return std::ranges::find(change.leave, one.set) != change.leave.end(); });
+    auto leaves = [&](const SetDigest& digest) {
+      return !digest.empty() && std::ranges::find(change.leave, digest) != change.leave.end();
+    };
+    std::erase_if(next, [&](const ShownSet& one) { return leaves(one.set) || leaves(one.source); });
     for (const auto& one : change.back)
       if (std::ranges::none_of(next, [&](const ShownSet& known) { return known.set == one.set; })) next.push_back(one);
     TRY(auto plan, promote::plan_shown(*to.store, *now, std::move(next)), "in distribution " + directory);

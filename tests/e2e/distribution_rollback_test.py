@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -103,6 +104,38 @@ def test_a_distribution_goes_back_by_its_name(fed):
     good("rollback", place, "--to", "1")
     refused("P120", 3, "rollback", f"file:{fed.dist}/v2/none")
     refused("O001", 3, "rollback", place, "--to", "99")
+
+
+def test_a_yank_reaches_a_distribution_by_its_name(fed):
+    place = f"file:{fed.dist}/{FAMILY}"
+    names = [file["filename"] for file in good("channel", "show", "stable", *fed.words, "--json").json["files"] if "7.2.1" in file["filename"]]
+    said = good("yank", *names, "--channel", "stable", "--reason", "wrong compiler", *fed.words).err
+    assert fed.shown() == {"7.2.0"} and fed.listed() == {"7.2.0", "7.2.1"}
+    (command,) = re.findall(r"still listed there; .*: quarry (yank .*)$", said, re.MULTILINE)
+    words = [place if word == "s3://BUCKET/DIRECTORY" else word for word in shlex.split(command)]
+    assert words != shlex.split(command), "the address is the only thing to fill in"
+    assert "would yank" in good(*words, "--dry-run").out and fed.listed() == {"7.2.0", "7.2.1"}
+    undo = re.search(r"^undo: quarry (.*)$", good(*words).err, re.MULTILINE)[1]
+    assert fed.listed() == {"7.2.0"} and list((fed.dist / FAMILY).glob("rocm-7.2.1*")), "no file is removed"
+    good("index", "check", str(fed.dist / FAMILY))
+    assert "nothing to do" in good(*words).out
+    (move, *_) = good("channel", "log", place, "--json").json["moves"]
+    assert (move["action"], move["why"]) == ("yank", "wrong compiler")
+    good(*shlex.split(undo))
+    assert fed.listed() == {"7.2.0", "7.2.1"}
+    refused("O024", 3, "yank", "none.whl", "--channel", place, "--reason", "x")
+    good("key", "create", "--output", fed.store.parent / "key.pem")
+    refused("C006", 2, *words, "--sign", fed.store.parent / "key.pem")
+    refused("P120", 3, "yank", names[0], "--channel", f"file:{fed.dist}/v2/none", "--reason", "x")
+    refused("C004", 2, "yank", names[0], "--channel", "stable", "--reason", "x")
+
+
+def test_a_rollback_takes_along_what_a_yank_left_of_a_copy(fed):
+    place = f"file:{fed.dist}/{FAMILY}"
+    good("yank", "rocm-7.2.1.tar.gz", "--channel", place, "--reason", "wrong compiler")
+    assert fed.listed() == {"7.2.0"} and "7.2.1" in (fed.dist / FAMILY / "index.html").read_text()
+    fed.rollback()
+    assert "7.2.1" not in (fed.dist / FAMILY / "index.html").read_text()
 
 
 def test_a_pointer_of_the_first_format_is_generation_1(fed, next_packages):

@@ -4,10 +4,13 @@
 #include "cli/guard.hpp"
 #include "cli/keys.hpp"
 #include "cli/moves.hpp"
+#include "cli/next_command.hpp"
 #include "cli/on_move.hpp"
+#include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "promote/withdraw.hpp"
+#include "promote/withdraw_from.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -17,17 +20,70 @@ namespace {
 
 constexpr std::size_t k_leaving_shown = 10;
 
-std::string leaving_text(const promote::Withdrawal& plan) {
+std::string leaving_text(const std::vector<registry::BlockedFile>& leaving) {
   std::vector<std::string> files;
-  for (const auto& file : plan.blocked)
-    files.push_back(fmt::format("  {}  {}", file.sha256.short_hex(), file.filename));
+  for (const auto& file : leaving) files.push_back(fmt::format("  {}  {}", file.sha256.short_hex(), file.filename));
   return first_rows(std::move(files), k_leaving_shown);
+}
+
+std::string yanked_text(const std::string& place, const std::vector<registry::BlockedFile>& files, bool dry_run) {
+  return fmt::format("{}  {}  {} out\n{}", dry_run ? "would yank" : "yanked", place,
+                     units::things(files.size(), "file"), leaving_text(files));
+}
+
+// ---- from a distribution by its name
+
+Result<int> yank_there(Context& context, const Arguments& arguments, const promote::Author& author) {
+  auto name = arguments.get("--channel");
+  TRY_DO(refuse_to_sign(arguments, name));
+  TRY(auto at, distribution_of(context, arguments, name));
+  TRY(auto plan, promote::plan_distribution_withdrawal(*at.store, at.directory, arguments.operands));
+  for (auto& file : plan.gone) file.reason = author.why;
+  TRY(auto broken, promote::broken_by(*at.store, {plan.stay, plan.projects, "distribution " + at.directory}));
+  context.out.findings(broken);
+  bool dry = arguments.has("--dry-run"), moves = plan.plan.moves(), moved = moves && !dry;
+  if (!dry) {
+    TRY(auto done, promote::withdraw_from_distribution(*at.store, plan, author));
+    context.out.findings(done.notes);
+  }
+  auto place = fmt::format("{}@{}", at.directory, plan.plan.generation());
+  context.out.data(moves ? yanked_text(place, plan.gone, dry)
+                         : fmt::format("nothing to do  {} shows nothing of it any more\n", place));
+  if (moved) {
+    auto undo = NextCommand(context, "rollback").operand(name);
+    if (arguments.has("--store")) undo.set("--store", arguments.get("--store"));
+    context.out.note("undo: " + undo.text());
+  }
+  Json document{{"schema", "quarry.yank-distribution/1"},
+                {"store", at.store->describe()},
+                {"directory", at.directory},
+                {"generation", plan.plan.generation()},
+                {"blocked", blocked_json(plan.gone)},
+                {"broken", findings_json(broken)},
+                {"moved", moved},
+                {"dry_run", dry}};
+  context.out.document(document);
+  return moved ? tell_what_moved(context, arguments, *at.store, {"yank", document}) : Result<int>(0);
+}
+
+// ---- from a channel
+
+/// The records of a channel do not say where `promote --to-store` copied its packages.
+std::string elsewhere_note(const Context& context, const Arguments& arguments) {
+  NextCommand yank(context, "yank");
+  for (const auto& word : arguments.operands) yank.operand(word);
+  yank.set("--channel", "s3://BUCKET/DIRECTORY").set("--reason", arguments.get("--reason"));
+  return fmt::format("what `promote --to-store` copied to a distribution is still listed there; to take it out, name "
+                     "each distribution: {}",
+                     yank.text());
 }
 
 Result<int> run_yank(Context& context, const Arguments& arguments) {
   auto name = arguments.get("--channel");
   TRY(auto author, author_of(context, arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  if (is_distribution(name)) return yank_there(context, arguments, author);
+  TRY(auto at, store_named(arguments));
+  TRY(auto store, open_store(context, at));
   TRY(auto plan, promote::plan_withdrawal(*store, name, arguments.operands));
   for (auto& file : plan.blocked) file.reason = author.why;
   TRY(auto broken, promote::broken_by(*store, plan));
@@ -42,9 +98,9 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   if (!moves)
     context.out.data(fmt::format("nothing to do  {}@{} shows nothing of it any more\n", name, generation));
   else
-    context.out.data(fmt::format("{}  {}@{}  {} out\n{}", dry ? "would yank" : "yanked", name, generation,
-                                 units::things(plan.blocked.size(), "file"), leaving_text(plan)));
+    context.out.data(yanked_text(fmt::format("{}@{}", name, generation), plan.blocked, dry));
   if (moved) context.out.note(undo_note(context, arguments, name));
+  context.out.note(elsewhere_note(context, arguments));
   Json document{{"channel", name},
                 {"generation", generation},
                 {"view", plan.view.digest},
@@ -61,25 +117,32 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
 Command yank_command() {
   return {
       .path = {"yank"},
-      .summary = "take a set or files out of a channel",
+      .summary = "take a set or files out of a channel or a distribution",
       .description =
           "The channel moves to a view without them, and blocks them: publishing and promoting do not bring them "
           "back, under whatever set, until `quarry channel unblock`. Installers do not see them any more, also "
           "those that ask for this very version: a file that is only marked as yanked is still installed under "
           "`==`, and the ROCm packages require each other so. Nothing is deleted.\n\n"
-          "A set leaves with those of its files that are in no set that stays. A file leaves every set.",
+          "A set leaves with those of its files that are in no set that stays. A file leaves every set.\n\n"
+          "Copies that `promote --to-store` made stay where they are. `--channel s3://BUCKET/v2/gfx94X-dcgpu` takes "
+          "files out of a distribution in the same way; a set is named there by its digest in either store.",
       .operands = {{.name = "SET-OR-FILE", .help = "set:DIGEST, the name of a file, or its sha256", .repeats = true}},
-      .flags = {{.name = "--channel", .value = "NAME", .help = "the channel", .required = true},
+      .flags = {{.name = "--channel",
+                 .value = "NAME",
+                 .help = "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu",
+                 .required = true},
                 {.name = "--reason", .value = "TEXT", .help = "why, for the ledger", .required = true},
                 {.name = "--dry-run", .value = "", .help = "show what would leave, change nothing", .letter = 'n'},
                 sign_flag(),
                 on_move_flag(),
-                store_flag()},
-      .examples = {{"quarry yank set:0e66efc9cb8b --channel nightly --reason \"wrong compiler\"",
-                    "one night's packages, and not those that came after"}},
+                store_of_channel_flag()},
+      .examples = {{"quarry yank set:0e66efc9cb8b --channel nightly --reason \"wrong compiler\" --store file:store",
+                    "one night's packages, and not those that came after"},
+                   {"quarry yank set:0e66efc9cb8b --channel s3://dist/v2/gfx94X-dcgpu --reason \"wrong compiler\"",
+                    "and out of what people install from"}},
       .exit_codes = {{1, "done, and a command of --on-move failed"},
-                     {3, "the channel does not exist, or neither shows nor blocks the set or the file"},
-                     {7, "the channel was moved meanwhile, or other sets keep all the files"},
+                     {3, "the channel or distribution does not exist, or neither shows nor blocks the set or the file"},
+                     {7, "it was moved meanwhile, or other sets keep all the files"},
                      {10, "the channel's policy wants the move signed"}},
       .schema = "quarry.yank/1",
       .run = run_yank};
