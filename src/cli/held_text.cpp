@@ -145,6 +145,9 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
       promote.text() != asked)
     text += fmt::format("Promote what is ready:\n  {}\n", promote.text());
   auto waivable = std::find_if(cells.begin(), cells.end(), can_be_waived);
+  if (count > 1)
+    text += fmt::format("{} more {} a line HELD above (`--json` lists all); test or waive {} alike.\n", count - 1,
+                        count == 2 ? "cell is held, with" : "cells are held, each with", count == 2 ? "it" : "them");
   if (waivable == cells.end())
     return text + "What is held could not be installed there. Move all of it together, or list the extras that may be "
                   "empty in the policy (`empty_extras`).\n";

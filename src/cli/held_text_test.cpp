@@ -92,6 +92,14 @@ TEST_F(HeldText, WhatThePolicyTakesOnlySignedIsSigned) {
   EXPECT_THAT(text(), HasSubstr("--from set:bbbbbbbbbbbb --sign KEY"));
 }
 
+TEST_F(HeldText, TheOtherCellsThatAreHeldAreCounted) {
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_held),
+                   cell(subjects[1], {Platform::linux, "gfx1151", "", ""}, k_held)};
+  EXPECT_THAT(text(), HasSubstr("1 more cell is held, with a line HELD above (`--json` lists all); test or waive it"));
+  verdict.cells.push_back(cell(subjects[1], {Platform::linux, "gfx1152", "", ""}, k_held));
+  EXPECT_THAT(text(), HasSubstr("2 more cells are held, "));
+}
+
 TEST_F(HeldText, TheTestSaysWhereItComputes) {
   verdict.cells = {cell(subjects[1], {Platform::linux, "", "", "", "cpu"}, k_held)};
   EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --backend cpu --store file:s\n"));

@@ -27,8 +27,8 @@ Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::Ch
         "`--to 0` takes everything out of it");
   if (last.action == registry::Action::rollback)
     return fail(ErrorKind::precondition_failed, "O007",
-                fmt::format("the last move of channel {} was itself a rollback, at {} to {}@{}", now.name, last.when,
-                            now.name, now.generation),
+                fmt::format("the last move of channel {} that changed its view was itself a rollback, at {} to {}@{}",
+                            now.name, last.when, now.name, last.generation),
                 fmt::format("nothing was changed; `quarry channel log {}` shows the moves, and `--to GENERATION` goes "
                             "to any of them",
                             now.name));

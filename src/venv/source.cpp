@@ -6,6 +6,7 @@
 #include "content/rope.hpp"
 #include "dist/name.hpp"
 #include "registry/distributions.hpp"
+#include "registry/retired.hpp"
 #include "run/find_runs.hpp"
 #include "run/locator.hpp"
 #include "sys/file.hpp"
@@ -215,15 +216,19 @@ struct ForeignRun {
   std::set<std::string> groups; ///< that hold packages; "" for those directly below python/
 };
 
-/// Fails if one of the packages is where only Quarry puts them: its publishing has not finished.
-Result<ForeignRun> packages_of_run(store::ObjectReader& store, const run::Layout& layout, const run::Locator& locator) {
+/// Fails if one of the packages is where only Quarry puts them: its publishing has not finished, or retention has
+/// retired its set, which `error` says.
+Result<ForeignRun> packages_of_run(store::ObjectReader& store, const run::Layout& layout, const run::Locator& locator,
+                                   const Error& error) {
   ForeignRun found;
   TRY(auto objects, store.list(layout.prefix() + "python/"));
+  bool retired = std::ranges::any_of(
+      objects, [](const store::ObjectInfo& object) { return registry::set_of_retired_key(object.key).has_value(); });
   for (auto& object : objects) {
     auto below = text::split(object.key.substr(layout.prefix().size()), '/'); // python/[group/]file
     bool quarry = below.size() > 3 && (below[2] == "dist" || below[2] == "simple");
     quarry |= below.size() > 2 && below[1] == "dist";
-    if (quarry) return not_sealed(locator.text, "has packages and no seal");
+    if (quarry) return retired ? fail(Error(error)) : not_sealed(locator.text, "has packages and no seal");
     if (below.size() > 3 || !dist::DistributionName::parse(below.back())) continue;
     auto group = below.size() == 3 ? below[1] : std::string();
     if (!locator.group.empty() && group != locator.group) continue;
@@ -260,7 +265,7 @@ Result<Source> remote_run(const ForeignRun& found, const run::Layout& layout, co
 /// A run without any seal: ours, not finished yet, or laid out by the incumbent's scripts, which know no seals.
 Result<Source> unsealed_run(store::ObjectReader& store, const run::Layout& layout, const run::Locator& locator,
                             Error error) {
-  TRY(auto found, packages_of_run(store, layout, locator));
+  TRY(auto found, packages_of_run(store, layout, locator, error));
   if (found.packages.empty()) return fail(std::move(error));
   if (local_path(store, found.packages.front().key).empty()) return remote_run(found, layout, locator);
   std::vector<std::string> paths;

@@ -184,7 +184,10 @@ def test_protecting_does_not_confuse_a_rollback(line):
     assert line.versions() == {"7.2.0"}
     line.protect(line.policy)
     line("channel", "unblock", "stable", "--reason", "x", line.channel()["blocked"][0]["filename"])
-    assert "O007" in quarry("rollback", "stable", "--store", f"file:{line.store}").err, "the last change of what is shown was a rollback"
+    said = quarry("rollback", "stable", "--store", f"file:{line.store}").err
+    assert "O007" in said, "the last change of what is shown was a rollback"
+    (rolled_back,) = [move["generation"] for move in line("channel", "log", "stable").json["moves"] if move["action"] == "rollback"]
+    assert f"to stable@{rolled_back}\n" in said, said
     # A view that is named on purpose may come back.
     shown = line("rollback", "stable", "--to", "2", "--reason", "it was not that").json
     assert shown["unblocked"] == 3 and line.versions() == {"7.2.0", "7.2.1"} and line.channel()["blocked"] == []

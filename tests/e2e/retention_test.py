@@ -65,12 +65,15 @@ def test_what_nothing_names_leaves_in_two_phases(line, store):
     assert late.code == 3 and "O202" in late.err
 
 
-def test_undo_brings_everything_back(line, store, next_packages):
+def test_undo_brings_everything_back(line, store, next_packages, tmp_path):
     page = store / f"2-linux/python/{small_artifacts.FAMILY}/index.html"
     before = page.read_text()
     plan = line("retain", "apply").json
     blocked = quarry("publish", next_packages, "--store", f"file:{store}", "--run-id", "2", "--platform", "linux", "--artifact-group", small_artifacts.FAMILY)
     assert blocked.code == 10 and "P116" in blocked.err
+    for source in ("run:2", f"run:2-linux@{small_artifacts.FAMILY}", f"set:{plan['tombstoned'][0]['set']}"):
+        said = refused("R013", 3, "venv", "install", tmp_path / "env", "--from", source, "--packages", "rocm", "--store", f"file:{store}").err
+        assert "retention retired" in said and "quarry retain undo" in said and "quarry publish" not in said, said
     assert line("gc", "--grace", "0s").json["marked"] == []
     (restored,) = line("retain", "undo", plan["plan"], "--reason", "still compared").json["restored"]
     assert restored["set"] == plan["tombstoned"][0]["set"]
