@@ -41,4 +41,15 @@ Result<content::Rope> launcher_for(const content::Rope& launcher, std::string_vi
   return launcher.overlay(slot, std::string(relative_target));
 }
 
+Result<std::optional<std::string>> launcher_target(const content::Rope& file) {
+  if (file.size() > k_launcher_max) return std::optional<std::string>();
+  TRY(auto bytes, file.read_all(k_launcher_max));
+  auto at = bytes.find(k_magic);
+  if (at == bytes.npos || bytes.find(k_magic, at + 1) != bytes.npos) return std::optional<std::string>();
+  auto slot = at + k_magic.size();
+  auto end = bytes.find('\0', slot);
+  if (end == bytes.npos || end == slot || end - slot >= k_slot_bytes) return std::optional<std::string>();
+  return bytes.substr(slot, end - slot);
+}
+
 } // namespace quarry::elf

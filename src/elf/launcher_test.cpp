@@ -52,6 +52,12 @@ TEST(Launcher, FillingTheSlotChangesNothingElse) {
   EXPECT_EQ(made.piece_count(), 3u);
 }
 
+TEST(Launcher, SaysWhatItStarts) {
+  EXPECT_EQ(launcher_target(launcher_for(prebuilt(), "../bin/a b").value()).value(), "../bin/a b");
+  EXPECT_EQ(launcher_target(prebuilt()).value(), std::nullopt);
+  EXPECT_EQ(launcher_target(content::Rope::literal("text")).value(), std::nullopt);
+}
+
 TEST(Launcher, KeepsArgumentsEnvironmentAndExitCode) {
   speaker("speaker");
   auto launcher = install("launch", "speaker");

@@ -3,7 +3,9 @@
 #include "base/units.hpp"
 #include "codec/compression.hpp"
 #include "inspect/elf_compare.hpp"
+#include "inspect/parts.hpp"
 #include "inspect/values.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -37,33 +39,45 @@ std::string what_it_is(const Entry& entry) {
   return entry.link.empty() ? units::bytes(entry.size) : "link to " + entry.link;
 }
 
+/// Whether a link leads to a place of its own tree where nothing is. What lies in the trees of other packages is not
+/// known here.
+bool leads_nowhere(const std::string& name, const Entry& entry, const Entries& entries) {
+  if (entry.link.empty() || entry.link.starts_with('/')) return false;
+  auto target = path::normal(path::join(path::dirname(name), entry.link));
+  auto tree = name.substr(0, name.find('/') + 1);
+  if (tree.empty() || !target.starts_with(tree) || entries.contains(target)) return false;
+  auto below = entries.lower_bound(target + "/"); // of a directory
+  return below == entries.end() || !below->first.starts_with(target + "/");
+}
+
 class PackageComparison {
 public:
   PackageComparison(PackageDiff& out, const ReadOptions& options) : out_(out), options_(options) {}
 
   Result<void> run(const Package& left, const Package& right) {
-    values(values_of(left), values_of(right));
+    values({values_of(left), left.entries}, {values_of(right), right.entries});
     return entries(left.entries, right.entries, "");
   }
 
 private:
-  void add(std::string place, Kind kind, std::string message) {
-    out_.differences.push_back({std::move(place), kind, std::move(message), {}, false});
+  Difference& add(std::string place, Kind kind, std::string message) {
+    return out_.differences.emplace_back(std::move(place), kind, std::move(message));
   }
 
-  void values(const Values& left, const Values& right) {
-    auto all = left;
-    all.insert(right.begin(), right.end());
+  void values(const Described& left, const Described& right) {
+    auto all = left.values;
+    all.insert(right.values.begin(), right.values.end());
     for (const auto& [place, value] : all) {
-      auto l = left.find(place), r = right.find(place);
-      if (l == left.end())
-        add(place, Kind::only_right, summary_of(r->second));
-      else if (r == right.end())
-        add(place, Kind::only_left, summary_of(l->second));
-      else if (l->second != r->second)
-        add(place, Kind::metadata, compare_values(l->second, r->second));
-      else
+      auto l = left.values.find(place), r = right.values.find(place);
+      bool on_left = l != left.values.end(), on_right = r != right.values.end();
+      if (on_left && on_right && l->second == r->second) {
         ++out_.equal;
+        continue;
+      }
+      auto& difference = !on_left    ? add(place, Kind::only_right, summary_of(r->second))
+                         : !on_right ? add(place, Kind::only_left, summary_of(l->second))
+                                     : add(place, Kind::metadata, compare_values(l->second, r->second));
+      difference.parts = parts_of(place, left, right);
     }
   }
 
@@ -74,12 +88,14 @@ private:
     for (const auto& [name, entry] : r) names.insert(name);
     for (const auto& name : names) {
       auto a = l.find(name), b = r.find(name);
-      if (a == l.end())
-        add(inside + b->second.first, Kind::only_right, what_it_is(*b->second.second));
-      else if (b == r.end())
-        add(inside + a->second.first, Kind::only_left, what_it_is(*a->second.second));
-      else
+      if (a != l.end() && b != r.end()) {
         TRY_DO(pair(inside, a->second, b->second));
+        continue;
+      }
+      const auto& [path, entry] = a == l.end() ? b->second : a->second;
+      auto& difference = add(inside + path, a == l.end() ? Kind::only_right : Kind::only_left, what_it_is(*entry));
+      if (leads_nowhere(path, *entry, a == l.end() ? right : left))
+        difference.parts.push_back({difference.place + "!dangling", difference.kind, difference.message});
     }
     return {};
   }
@@ -118,10 +134,16 @@ private:
     TRY(auto l, left.open(), "while reading " + place);
     TRY(auto r, right.open(), "while reading " + place);
     TRY(auto elf, compare_elf(l, r));
-    if (elf)
-      add(place, Kind::elf, *elf);
-    else
-      add(place, Kind::content, fmt::format("{} | {}", units::bytes(left.size), units::bytes(right.size)));
+    if (elf) {
+      auto& difference = add(place, Kind::elf, std::move(elf->message));
+      for (auto& part : elf->parts)
+        difference.parts.push_back({place + "!" + part.place, part.kind, std::move(part.message)});
+      return {};
+    }
+    auto& difference =
+        add(place, Kind::content, fmt::format("{} | {}", units::bytes(left.size), units::bytes(right.size)));
+    TRY(bool same, place.ends_with(".json") ? same_json(l, r) : Result<bool>(false), "while reading " + place);
+    if (same) difference.parts.push_back({place + "!form", Kind::content, "the same values, written in another form"});
     return {};
   }
 

@@ -23,6 +23,14 @@ enum class Kind : std::uint8_t {
 };
 std::string_view to_string(Kind kind); ///< "only-left" …
 
+/// One of the things that a difference consists of, so that a table can expect it without expecting the others.
+struct Part {
+  /// "pkg/lib/libx.so!run-path", "metadata:Requires-Dist:x; extra == \"y\"" … (docs/formats/differences.md)
+  std::string place;
+  Kind kind = Kind::content;
+  std::string message;
+};
+
 struct Difference {
   /// "" the package itself; a path; "x.tar!path" inside a payload; "script:NAME", "entry:GROUP:NAME",
   /// "metadata:FIELD", "wheel:FIELD".
@@ -31,6 +39,7 @@ struct Difference {
   std::string message; ///< "left | right" where there is one
   std::string reason;  ///< why it is expected
   bool allowed = false;
+  std::vector<Part> parts = {}; ///< empty: `place` says all that is known
 };
 
 struct Side {

@@ -111,6 +111,78 @@ TEST(Compare, ComparesMetadataByField) {
   EXPECT_EQ(diff->packages[0].differences[1].message, "b | c");
 }
 
+/// "kind place" of every part, and of every difference without parts.
+std::vector<std::string> parts(const Package& left, const Package& right) {
+  auto diff = compare({left}, {right}, {}, {1, ::testing::TempDir()});
+  if (!diff) return {render(diff.error())};
+  std::vector<std::string> lines;
+  for (const auto& d : diff->packages[0].differences) {
+    if (d.parts.empty()) lines.push_back(std::string(to_string(d.kind)) + " " + d.place);
+    for (const auto& part : d.parts) lines.push_back(std::string(to_string(part.kind)) + " " + part.place);
+  }
+  return lines;
+}
+
+TEST(Compare, KnowsLinksThatLeadNowhere) {
+  auto pack = [](const std::string& more) {
+    auto tar = tarball::file("x/lib/d/a", "1") + more + tarball::end();
+    return wheel("1", {{"p.tar", file(tar)}});
+  };
+  EXPECT_THAT(parts(pack(""), pack(tarball::symlink("x/lib/gone", "b") + tarball::symlink("x/lib/here", "d/a") +
+                                   tarball::symlink("x/lib/many", "d") + tarball::symlink("x/lib/other", "../../y/b"))),
+              ElementsAre("only-right p.tar!x/lib/gone!dangling", "only-right p.tar!x/lib/here",
+                          "only-right p.tar!x/lib/many", "only-right p.tar!x/lib/other"));
+}
+
+TEST(Compare, TellsRequirementsApart) {
+  auto left = wheel("1"), right = wheel("1");
+  left.metadata.requires_dist = {"Same == 1 ; extra == 'e'", "a==1", "b==1; sys_platform == \"linux\"", "c",
+                                 "not one @"};
+  right.metadata.requires_dist = {"same==1; extra == \"e\"", "a==2", "b==1", "d; extra == \"e\"", "c; extra == \"e\""};
+  left.metadata.dynamic = {"Requires-Dist"};
+  right.metadata.dynamic = {"requires-dist"};
+  left.metadata.provides_extra = {"e"};
+  right.metadata.provides_extra = {"e", "f"};
+  EXPECT_THAT(parts(left, right),
+              ElementsAre("only-right metadata:Provides-Extra:f", "metadata metadata:Requires-Dist:a",
+                          "metadata metadata:Requires-Dist:b!marker:sys_platform == \"linux\"|",
+                          "only-left metadata:Requires-Dist:c", "only-left metadata:Requires-Dist:not one @",
+                          "only-right metadata:Requires-Dist:c; extra == \"e\"",
+                          "only-right metadata:Requires-Dist:d; extra == \"e\""));
+  right.metadata.requires_dist.clear();
+  EXPECT_THAT(parts(left, right), ::testing::Contains("only-left metadata:Requires-Dist:a"));
+}
+
+TEST(Compare, KnowsScriptsWithoutAProgramAndOtherSpellings) {
+  auto left = wheel("1", {{"x/bin/there", file("")}}), right = wheel("1", {{"x/bin/there", file("")}});
+  left.entry_points = {{"console_scripts", "a++", "m", "a_pp"}, {"console_scripts", "b", "m", "b"}};
+  right.entry_points = {{"console_scripts", "a++", "m", "app"},
+                        {"console_scripts", "b", "m", "c"},
+                        {"console_scripts", "gone", "m", "g"},
+                        {"console_scripts", "there", "m", "t"}};
+  EXPECT_THAT(parts(left, right), ElementsAre("metadata script:a++!spelling", "metadata script:b",
+                                              "only-right script:gone!no-program", "only-right script:there"));
+}
+
+TEST(Compare, SaysBothValuesOfAFieldOfOneWord) {
+  auto left = wheel("1"), right = wheel("1");
+  left.wheel.root_is_purelib = false;
+  right.wheel.root_is_purelib = true;
+  left.metadata.requires_python = ">=3.10";
+  EXPECT_THAT(parts(left, right),
+              ElementsAre("only-left metadata:Requires-Python", "metadata wheel:Root-Is-Purelib:false|true"));
+}
+
+TEST(Compare, KnowsJsonThatSaysTheSame) {
+  auto same = [](const std::string& a, const std::string& b) {
+    return parts(wheel("1", {{"a.json", file(a)}}), wheel("1", {{"a.json", file(b)}}));
+  };
+  EXPECT_THAT(same(R"({"a": [{"x": 1}, {"y": 2}], "b": 1})", R"({"b":1,"a":[{"y":2},{"x":1}]})"),
+              ElementsAre("content a.json!form"));
+  EXPECT_THAT(same(R"({"a": [1]})", R"({"a": [1, 1]})"), ElementsAre("content a.json"));
+  EXPECT_THAT(same("{\"a\": 1}", "{\"a\": 1"), ElementsAre("content a.json"));
+}
+
 TEST(Compare, PairsByVersionThenByTagsThenTheOnlyOnes) {
   auto a1 = wheel("1", {}, "py3-none-a"), b1 = wheel("1", {}, "py3-none-b"), a2 = wheel("2", {}, "py3-none-a");
   EXPECT_THAT(differences({a1, b1}, {b1, a1}), IsEmpty());

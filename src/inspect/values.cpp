@@ -1,6 +1,7 @@
 #include "inspect/values.hpp"
 
 #include "base/text.hpp"
+#include "dist/requirement.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -25,6 +26,25 @@ private:
   Values& into_;
 };
 
+/// "x==1; extra == \"y\"" for `X == 1 ; extra == 'y'`: what two tools write differently and mean alike.
+std::string as_it_is_meant(const std::string& requirement) {
+  auto parsed = dist::Requirement::parse(requirement);
+  if (!parsed) return requirement;
+  auto text = parsed->project.str();
+  if (!parsed->extras.empty()) text += "[" + text::join(parsed->extras, ",") + "]";
+  if (!parsed->url.empty()) text += " @ " + parsed->url + (parsed->marker.str().empty() ? "" : " ");
+  text += text::replace_all(parsed->specifier_text, " ", "");
+  auto marker = text::join(text::split_any(text::replace_all(parsed->marker.str(), "'", "\""), " \t\r\n"), " ");
+  return marker.empty() ? text : text + "; " + marker;
+}
+
+/// A field's name is one in any case (RFC 5322).
+std::vector<std::string> in_form(std::vector<std::string> texts, std::string (*form)(const std::string&)) {
+  for (auto& text : texts) text = form(text);
+  return texts;
+}
+std::string lowered(const std::string& text) { return text::lower(text); }
+
 void add_metadata(const dist::Metadata& m, Values& into) {
   Collector collect(into);
   collect.one("metadata:Metadata-Version", m.metadata_version);
@@ -38,10 +58,10 @@ void add_metadata(const dist::Metadata& m, Values& into) {
   collect.one("metadata:Description-Content-Type", m.description_content_type);
   collect.one("metadata:Description", m.description);
   collect.many("metadata:License-File", m.license_files);
-  collect.many("metadata:Requires-Dist", m.requires_dist);
+  collect.many("metadata:Requires-Dist", in_form(m.requires_dist, as_it_is_meant));
   collect.many("metadata:Provides-Extra", m.provides_extra);
   collect.many("metadata:Classifier", m.classifiers);
-  collect.many("metadata:Dynamic", m.dynamic);
+  collect.many("metadata:Dynamic", in_form(m.dynamic, lowered));
   collect.many("metadata:Keywords", m.keywords);
   std::vector<std::string> urls;
   for (const auto& [label, url] : m.project_urls) urls.push_back(label + ", " + url);

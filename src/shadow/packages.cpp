@@ -32,21 +32,28 @@ Result<OpenPackages> open_packages(const Side& side, const PackageDirectories& a
   return opened;
 }
 
-std::string place_of(const inspect::PackageDiff& package, const inspect::Difference& difference) {
-  auto place = package.package + (difference.place.empty() ? "" : "!" + difference.place);
-  if (difference.kind == inspect::Kind::only_left) return place + "!ours";
-  return difference.kind == inspect::Kind::only_right ? place + "!theirs" : place;
+std::string place_of(const inspect::PackageDiff& package, const inspect::Part& part) {
+  auto place = package.package + (part.place.empty() ? "" : "!" + part.place);
+  if (part.kind == inspect::Kind::only_left) return place + "!ours";
+  return part.kind == inspect::Kind::only_right ? place + "!theirs" : place;
+}
+
+/// What is a difference of its own: so that a row about one never explains another one of the same file.
+std::vector<inspect::Part> parts_of(const inspect::Difference& each) {
+  if (each.parts.empty()) return {{each.place, each.kind, each.message}};
+  return each.parts;
 }
 
 void add_package(Section& section, const inspect::PackageDiff& package, const std::string& directory,
                  const Table& table) {
   section.equal += package.equal;
-  for (const auto& each : package.differences) {
-    Difference difference{Topic::packages, place_of(package, each), std::string(to_string(each.kind)), each.message};
-    difference.where = directory;
-    difference.reason = each.allowed ? each.reason : table.reason(Topic::packages, difference.place);
-    section.differences.push_back(std::move(difference));
-  }
+  for (const auto& each : package.differences)
+    for (const auto& part : parts_of(each)) {
+      Difference difference{Topic::packages, place_of(package, part), std::string(to_string(part.kind)), part.message};
+      difference.where = directory;
+      difference.reason = each.allowed ? each.reason : table.reason(Topic::packages, difference.place);
+      section.differences.push_back(std::move(difference));
+    }
 }
 } // namespace
 

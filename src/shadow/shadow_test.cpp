@@ -112,6 +112,28 @@ TEST_F(TwoRuns, PackagesAreComparedInTheirDirectory) {
   ASSERT_TRUE(sys::remove_tree(root));
 }
 
+TEST_F(TwoRuns, EachPartOfADifferenceIsExplainedByItself) {
+  auto root = path::join(::testing::TempDir(), "shadow-parts");
+  ASSERT_TRUE(sys::remove_tree(root));
+  for (const std::string run : {"a", "b"}) {
+    wheel::WheelSpec spec;
+    spec.metadata.name = "demo";
+    spec.metadata.version = "1.0";
+    spec.metadata.requires_dist =
+        run == "a" ? std::vector<std::string>{"x", "y==1"} : std::vector<std::string>{"y==2", "z"};
+    ASSERT_TRUE(wheel::pack(spec, path::join(root, run + "/python/g"), {}));
+  }
+  auto opened = store::open_file_store(root);
+  ASSERT_TRUE(opened);
+  store_ = std::move(*opened);
+  auto table = table_of("#packages\tdemo!metadata:Requires-Dist:*!ours\twe need more\n");
+  auto section = compare_packages({side("a"), side("b")}, table, {1, ::testing::TempDir()});
+  ASSERT_TRUE(section) << render(section.error());
+  EXPECT_THAT(places(*section), ElementsAre("ok demo!metadata:Requires-Dist:x!ours", "demo!metadata:Requires-Dist:y",
+                                            "demo!metadata:Requires-Dist:z!theirs"));
+  ASSERT_TRUE(sys::remove_tree(root));
+}
+
 Outputs outputs_of(const std::string& text, const std::string& run) {
   Outputs outputs;
   auto read = read_outputs({text, "outputs"}, run, outputs);
