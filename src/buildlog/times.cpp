@@ -183,7 +183,7 @@ public:
     if (line.step > 0) phases_.raise(line.step);
     BazelProgress progress;
     if (!text.empty() && (text[0] == '[' || text[0] == ' ') && parse_bazel(text, progress)) {
-      if (!progress.action.empty()) actions_.take(progress, builds_.size(), clock_, passed);
+      if (!progress.action.empty()) actions_.take(progress, bazel_.builds.size(), clock_, passed);
       if (text[0] == '[') open_bazel();
       return;
     }
@@ -207,7 +207,7 @@ public:
     out.variant = input.variant;
     out.stamped = clock_.stamped;
     out.lines = lines_;
-    out.builds = std::move(builds_);
+    out.builds = std::move(bazel_.builds);
     auto sum = phases_.report(out);
     actions_.report(out);
     steps_.report(out, clock_);
@@ -258,7 +258,7 @@ private:
   void open_bazel() {
     if (bazel_phase() == phases_.none()) {
       phases_.open({"Bazel", 0, true, 0, 0}, clock_);
-      target_.clear();
+      bazel_.target.clear();
     }
   }
 
@@ -273,16 +273,16 @@ private:
     if (said.starts_with("Analyzed ")) {
       open_bazel();
       auto label = said.find("//");
-      target_ = shown(said.substr(label == said.npos ? 9 : label, said.find(' ', label) - label));
-      bazel_phase()->name = named(target_, &PhaseRule::bazel, "Bazel " + target_);
+      bazel_.target = shown(said.substr(label == said.npos ? 9 : label, said.find(' ', label) - label));
+      bazel_phase()->name = named(bazel_.target, &PhaseRule::bazel, "Bazel " + bazel_.target);
       return true;
     }
     if (auto elapsed = figure_behind(said, "Elapsed time: ")) return end_bazel(said, *elapsed);
-    if (auto at = said.find(" total action"); at != said.npos && !builds_.empty()) {
+    if (auto at = said.find(" total action"); at != said.npos && !bazel_.builds.empty()) {
       auto words = text::split_any(said.substr(0, at), " ,");
       std::string digits;
       for (auto word = words.rbegin(); word != words.rend() && text::parse_u64(*word); ++word) digits.insert(0, *word);
-      builds_.back().actions = text::parse_u64(digits).value_or(0);
+      bazel_.builds.back().actions = text::parse_u64(digits).value_or(0);
       return true;
     }
     return false;
@@ -291,7 +291,8 @@ private:
   bool end_bazel(std::string_view said, double elapsed) {
     open_bazel();
     auto phase = bazel_phase();
-    builds_.push_back({phase->name, target_, elapsed, figure_behind(said, "Critical Path: ").value_or(-1), 0});
+    bazel_.builds.push_back(
+        {phase->name, bazel_.target, elapsed, figure_behind(said, "Critical Path: ").value_or(-1), 0});
     actions_.name_phase(phase->name);
     phases_.close(phase, clock_, elapsed);
     return true;
@@ -310,8 +311,10 @@ private:
   Phases phases_;
   Actions actions_;
   Steps steps_;
-  std::vector<BazelBuild> builds_;
-  std::string target_; ///< of the present invocation
+  struct {
+    std::vector<BazelBuild> builds;
+    std::string target; ///< of the present invocation
+  } bazel_;
 };
 } // namespace
 

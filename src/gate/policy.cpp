@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace quarry::gate {
 
@@ -291,8 +290,8 @@ Result<void> read_openly(TomlTable& root, Policy& policy) {
   TRY_DO(root.texts("openly", words));
   for (const auto& word : words) {
     if (word != k_unsigned && word != k_nothing_expected && word != k_any_command)
-      return root.error("openly", fmt::format("\"{}\" is none of {}, {} and {}", word, k_unsigned, k_nothing_expected,
-                                              k_any_command));
+      return root.error("openly", fmt::format("\"{}\" is not one of {}, {} and {}", word, k_unsigned,
+                                              k_nothing_expected, k_any_command));
     (word == k_unsigned      ? policy.openly.is_unsigned
      : word == k_any_command ? policy.openly.any_command
                              : policy.openly.expects_nothing) = true;
@@ -344,27 +343,6 @@ std::vector<std::string> Openly::words() const {
   if (is_unsigned) words.emplace_back(k_unsigned);
   if (any_command) words.emplace_back(k_any_command);
   return words;
-}
-
-std::vector<std::string> unbound_suites(const Policy& policy) {
-  std::set<std::string> names(policy.derived_suites.begin(), policy.derived_suites.end());
-  for (const auto& requirement : policy.requirements)
-    names.insert(requirement.suites.begin(), requirement.suites.end());
-  names.erase("rocm-sdk");
-  for (const auto& rule : policy.suites)
-    if (rule.packaged || !rule.digests.empty()) names.erase(rule.name);
-  return {names.begin(), names.end()};
-}
-
-void bind_suite(Policy& policy, const std::string& name, const std::string& digest) {
-  auto rule = std::find_if(policy.suites.begin(), policy.suites.end(), [&](const auto& r) { return r.name == name; });
-  if (rule == policy.suites.end()) {
-    SuiteRule fresh;
-    fresh.name = name;
-    rule = policy.suites.insert(policy.suites.end(), std::move(fresh));
-  }
-  rule->digests = {digest};
-  policy.digest = sha256(canonical_json(policy)).hex();
 }
 
 Result<Policy> parse_policy(NamedText named) {

@@ -4,6 +4,7 @@
 #include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
+#include "digest/sha256.hpp"
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -128,7 +129,7 @@ struct Policy {
 /// `packaged` what was run. Without rocm-sdk, whose name `quarry test` gives to no command. Pure.
 std::vector<std::string> unbound_suites(const Policy& policy);
 /// Says of an unbound suite by which definition alone it counts, and updates the policy's digest. Pure.
-void bind_suite(Policy& policy, const std::string& name, const std::string& digest);
+void bind_suite(Policy& policy, const std::string& name, const Sha256& digest);
 
 /// Fails with invalid_argument G001 (not TOML) or G002 (`file:line: key: what is wrong`): an unknown key, a wrong type,
 /// an unknown value, or a policy that requires nothing. Unknown input is never ignored: a typo must not open a gate.

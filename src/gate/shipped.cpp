@@ -37,7 +37,7 @@ Result<Policy> bound(const Resources& resources, NamedText named) {
   if (policy.openly.any_command) return policy;
   for (const auto& name : unbound_suites(policy)) {
     TRY(auto suite, trial::find_suite(resources, name), "while reading the suites of policy " + policy.name);
-    if (suite) bind_suite(policy, name, suite->digest.hex());
+    if (suite) bind_suite(policy, name, suite->digest);
   }
   return policy;
 }

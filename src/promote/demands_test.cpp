@@ -38,7 +38,7 @@ TEST(Demands, ASuiteThatIsOnlyANameIsSaid) {
   EXPECT_TRUE(done(open + require + rule + "packaged = true\n"));
   auto bound = gate::testing::parsed_policy(open + require);
   auto before = bound.digest;
-  gate::bind_suite(bound, "smoke", std::string(64, 'a'));
+  gate::bind_suite(bound, "smoke", sha256("a definition"));
   EXPECT_NE(bound.digest, before);
   EXPECT_TRUE(check_openness(bound));
 }

@@ -28,7 +28,7 @@ struct Role {
 /// Calls STS in the region of `surroundings`: AssumeRole signed with `keys` or, if that is nullptr,
 /// AssumeRoleWithWebIdentity with the role's token. Costs one ask(), with its errors; two if a request signed with
 /// `keys` is refused and the server's clock is more than five minutes from ours: the second is signed with the server's
-/// time. Also K012, and H001 if AWS_ENDPOINT_URL_STS is no URL.
+/// time. Also K012, and H001 if AWS_ENDPOINT_URL_STS is not a URL.
 Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
                                 const std::string& source);
 

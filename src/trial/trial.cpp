@@ -10,6 +10,7 @@
 #include "sys/identity.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
+#include "trial/chosen.hpp"
 #include "trial/evidence.hpp"
 #include "trial/kept.hpp"
 #include "trial/machine.hpp"
@@ -150,57 +151,6 @@ Result<void> prove_again(const Subject& subject, const venv::Environment& enviro
   };
   if (std::equal(proof.files.begin(), proof.files.end(), subject.files.begin(), subject.files.end(), same)) return {};
   return fail(ErrorKind::corrupt, "V031", "the suite installed other packages while it ran");
-}
-
-struct Suite {
-  std::string name, digest, report; // report: a file, or empty
-  bool packaged = false;
-  std::int64_t min_passed = 1;
-  std::vector<std::string> command;
-  std::optional<sys::FileIdentity> old_report; // what is at `report` before the command runs
-};
-
-/// What was hashed is what runs: the files are written anew, where nothing else lies.
-Result<Suite> defined_suite(const SuiteDefinition& definition, const std::string& work) {
-  auto directory = path::join(work, "suite");
-  TRY_DO(sys::make_directories(directory));
-  for (const auto& file : definition.files) TRY_DO(sys::write_file(path::join(directory, file.name), file.bytes));
-  Suite suite{definition.name, definition.digest.hex(), {}, false, definition.min_passed, definition.command, {}};
-  if (definition.has_report()) suite.report = path::join(work, "junit.xml");
-  for (auto& word : suite.command)
-    word = text::replace_all(text::replace_all(word, "{suite}", directory), "{junit}", suite.report);
-  return suite;
-}
-
-/// A command's digest is that of its words; the packaged tests' is that of the file that brought them.
-Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment& environment, const Subject& subject,
-                           const std::string& work) {
-  if (options.definition) return defined_suite(*options.definition, work);
-  bool packaged = options.command.empty();
-  Suite suite{options.suite, "", options.junit, packaged, 1, options.command, {}};
-  if (suite.name.empty()) suite.name = packaged ? k_packaged_suite : "command";
-  if (packaged != (suite.name == k_packaged_suite)) {
-    if (packaged)
-      return fail(ErrorKind::invalid_argument, "X003", fmt::format("no suite is called {}", suite.name),
-                  "`quarry suite list` shows those that are defined; or give the command that runs it: `--suite NAME "
-                  "-- CMD…`");
-    return fail(ErrorKind::invalid_argument, "X003",
-                "rocm-sdk is the suite inside the packages: no other command may use its name",
-                "choose another --suite NAME");
-  }
-  if (!packaged) {
-    suite.digest = sha256(text::join(options.command, std::string("\0", 1))).hex();
-    return suite;
-  }
-  suite.report = path::join(work, "report.json");
-  suite.command = {environment.program("rocm-sdk"), "test", "--json", suite.report};
-  if (!sys::exists(suite.command[0]))
-    return fail(ErrorKind::not_found, "X005",
-                fmt::format("{} has no rocm-sdk: the package rocm is not installed", options.directory),
-                "install \"rocm[libraries,devel]\", or give a command after --");
-  for (const auto& file : subject.files)
-    if (file.project == dist::k_sdk_project) suite.digest = file.sha256.hex();
-  return suite;
 }
 
 /// In-tree bytecode is not used: it is not in the wheels, and could say something else than the sources beside it.
@@ -348,7 +298,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
     return fail(ErrorKind::unsupported, "X028",
                 fmt::format("suite {} needs a GPU, and this machine has none that it can open", options.suite),
                 "run it where `quarry doctor` shows one; there is no evidence");
-  TRY(auto suite, choose_suite(options, environment, subject, work.path()));
+  TRY(auto suite, choose_suite(options, environment, subject.files, work.path()));
   // Asks the server what it supports, so that a refusal comes before the suite runs and not after it.
   if (!options.keep_only) TRY_DO(store.conditional_writes(), "before the suite is run");
   if (options.on_note)
