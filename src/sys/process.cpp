@@ -2,12 +2,14 @@
 
 #include "base/text.hpp"
 #include "sys/clock.hpp"
+#include "sys/descendants.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <optional>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -115,6 +117,11 @@ Result<ProcessResult> run_process(const ProcessSpec& spec) {
   if (program.empty())
     return fail(ErrorKind::missing_program, "D007", fmt::format("program {} was not found", spec.argv[0]),
                 "install it, or name its full path");
+  std::optional<Descendants> descendants;
+  if (spec.ends_descendants) {
+    TRY(auto adopted, Descendants::adopt());
+    descendants.emplace(std::move(adopted));
+  }
   RealClock clock;
   auto begin = clock.steady_ns();
   TRY(auto child, spawn(spec, program));
@@ -145,10 +152,13 @@ Result<ProcessResult> run_process(const ProcessSpec& spec) {
       kill_at = now + k_grace_ns;
     }
     if (kill_at && now > kill_at) ::kill(-child.pid, SIGKILL);
+    if (kill_at && now > kill_at && !exited) ::kill(child.pid, SIGKILL); // it may have left its group
+    if (descendants) descendants->collect(child.pid);
     // A grandchild that keeps our pipes open must not hold us for ever.
     if (exited && now - exited_at > 1'000'000'000) break;
   }
   ::kill(-child.pid, SIGKILL); // whatever is left of the group
+  if (descendants) TRY_DO(descendants->end(), fmt::format("after {} had ended", spec.argv[0]));
   int error = 0;
   if (::read(child.status.read.descriptor(), &error, sizeof error) == sizeof error)
     return fail(ErrorKind::missing_program, "D007",

@@ -4,7 +4,11 @@
 #include "sys/clock.hpp"
 #include "sys/machine.hpp"
 #include "sys/sys_fixture.hpp"
+#include <csignal>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace quarry::sys {
 namespace {
@@ -121,6 +125,51 @@ TEST_F(ProcessTest, AGrandchildThatStaysIsEnded) {
   auto result = run(shell("sleep 1000 & echo $!"));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(ended(std::string(text::trim(result.out))));
+}
+
+std::string of_file(const std::string& path) { return std::string(text::trim(read_file(path).value_or(""))); }
+
+// A daemon is in a session of its own, and its parent is gone.
+TEST_F(ProcessTest, ADaemonIsEndedWithTheChild) {
+  auto script = fmt::format("setsid sh -c 'echo $$ > {0}; exec sleep 1000' > /dev/null 2>&1 & "
+                            "while [ ! -s {0} ]; do :; done; exit 1",
+                            at("pid"));
+  auto spec = shell(script);
+  spec.ends_descendants = true;
+  EXPECT_EQ(run(spec).exit_code, 1);
+  EXPECT_FALSE(exists("/proc/" + of_file(at("pid"))));
+  spec.deadline_ms = 2000;
+  spec.argv[2] = fmt::format("rm {}; ({}) ; sleep 1000", at("pid"), script);
+  EXPECT_TRUE(run(spec).timed_out);
+  EXPECT_FALSE(exists("/proc/" + of_file(at("pid"))));
+}
+
+// It forks and ends for ever: no look at the list of processes need find the one that lives.
+TEST_F(ProcessTest, AProcessThatRunsAwayIsEnded) {
+  put("run", fmt::format("echo > {}; setsid sh {} > /dev/null 2>&1 &\n", at("alive"), at("run")));
+  auto spec = shell(fmt::format("sh {}; while [ ! -s {} ]; do :; done", at("run"), at("alive")));
+  spec.ends_descendants = true;
+  EXPECT_EQ(run(spec).exit_code, 0);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "it is a child of ours as long as it lives";
+}
+
+TEST_F(ProcessTest, ChildrenOfBeforeAreLeftAlone) {
+  auto before = ::fork();
+  if (before == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  auto spec = shell(fmt::format("setsid sh -c 'echo $$ > {0}; exec sleep 1000' > /dev/null 2>&1 & "
+                                "while [ ! -s {0} ]; do :; done",
+                                at("pid")));
+  spec.ends_descendants = true;
+  EXPECT_EQ(run(spec).exit_code, 0);
+  EXPECT_FALSE(exists("/proc/" + of_file(at("pid"))));
+  EXPECT_EQ(::kill(before, 0), 0);
+  ::kill(before, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(::waitpid(before, &status, 0), before);
+  EXPECT_TRUE(WIFSIGNALED(status));
 }
 
 TEST_F(ProcessTest, FindProgram) {
