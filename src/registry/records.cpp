@@ -3,6 +3,7 @@
 #include "registry/distributions.hpp"
 #include "registry/fields.hpp"
 #include "registry/own_digest.hpp"
+#include "registry/record_parts.hpp"
 #include "registry/record_text.hpp"
 #include "store/object_store.hpp"
 #include <algorithm>
@@ -11,31 +12,7 @@
 
 namespace quarry::registry {
 
-// The fields of each record, in the order of docs/formats/records.md.
-
-template <class V, Either<FileRecord> R> void fields(V& v, R& r) {
-  v.text("filename", r.filename);
-  v.text("project", r.project);
-  v.text("version", r.version);
-  v.number("size", r.size);
-  v.digest("sha256", r.sha256);
-  v.digest("metadata_sha256", r.metadata_sha256);
-  v.text("requires_python", r.requires_python, Need::optional);
-  v.text("upload_time", r.upload_time, Need::optional);
-  v.text("key", r.key, Need::optional);
-  v.text("yanked", r.yanked, Need::optional);
-  v.text("tags", r.tags, Need::optional);
-}
-
-template <class V, Either<Origin> R> void fields(V& v, R& r) {
-  v.text("run_id", r.run_id, Need::optional);
-  v.word("platform", r.platform, Need::optional);
-  v.text("group", r.group, Need::optional);
-  v.text("commit", r.commit, Need::optional);
-  v.text("recipe", r.recipe, Need::optional);
-  v.text("tool", r.tool, Need::optional);
-  v.text("repository", r.repository, Need::optional);
-}
+// The fields of each record, in the order of docs/formats/records.md; those of their parts are in record_parts.hpp.
 
 template <class V, Either<SetRecord> R> void fields(V& v, R& r) {
   v.nested("origin", r.origin);
@@ -58,13 +35,6 @@ template <class V, Either<ViewRecord> R> void fields(V& v, R& r) {
 template <class V, Either<ShardRecord> R> void fields(V& v, R& r) {
   v.text("project", r.project);
   v.list("files", r.files);
-}
-
-template <class V, Either<BlockedFile> R> void fields(V& v, R& r) {
-  v.digest("sha256", r.sha256);
-  v.text("filename", r.filename);
-  v.text("reason", r.reason, Need::optional);
-  v.number("generation", r.generation);
 }
 
 template <class V, Either<ChannelRecord> R> void fields(V& v, R& r) {
@@ -111,12 +81,6 @@ template <class V, Either<DistributionView> R> void fields(V& v, R& r) {
   v.text("why", r.move.why, Need::optional);
 }
 
-template <class V, Either<GuardAfter> R> void fields(V& v, R& r) {
-  v.digest("policy", r.policy, Need::optional);
-  v.number("keeps_from", r.keeps_from); // always written, so that the object is never empty
-  v.digest("blocked", r.blocked);
-}
-
 template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.digest("previous", r.previous, Need::optional);
   v.text("channel", r.channel);
@@ -129,25 +93,11 @@ template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.digest("policy", r.policy, Need::optional);
   v.digest("acknowledges", r.acknowledges, Need::optional);
   v.nested("guard", r.guard);
+  v.nested("identity", r.identity);
   v.text("who", r.who, Need::optional);
   v.time("when", r.when);
   v.text("why", r.why, Need::optional);
   v.number("generation", r.generation);
-}
-
-template <class V, Either<Cell> R> void fields(V& v, R& r) {
-  v.word("platform", r.platform, Need::optional);
-  v.text("family", r.family, Need::optional);
-  v.text("python", r.python, Need::optional);
-  v.text("framework", r.framework, Need::optional);
-  v.text("backend", r.backend, Need::optional);
-}
-
-template <class V, Either<TestRow> R> void fields(V& v, R& r) {
-  v.text("name", r.name);
-  v.word("outcome", r.outcome);
-  v.text("message", r.message, Need::optional);
-  v.real("seconds", r.seconds);
 }
 
 template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
@@ -170,6 +120,7 @@ template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
   v.digests("sets", r.sets);
   v.flag("sealed", r.sealed);
   v.text("reported", r.reported, Need::optional);
+  v.nested("identity", r.identity);
 }
 
 template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {
@@ -184,6 +135,7 @@ template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {
   v.time("expires", r.expires);
   v.nested("cell", r.cell);
   v.digests("sets", r.sets);
+  v.nested("attachment", r.attachment);
 }
 
 bool is_project(const std::string& text) {

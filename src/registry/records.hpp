@@ -115,6 +115,17 @@ struct PolicyRecord {
 struct VerdictRecord {
   std::string json;
 };
+/// Who wrote a record, as GitHub Actions tells its jobs; each may be empty. Nobody has checked it: a record is as
+/// trustworthy as its signature, or as who may write into the store.
+struct Identity {
+  std::string actor, repository; ///< "octocat", "ROCm/TheRock"
+  std::string workflow;          ///< "ROCm/TheRock/.github/workflows/test.yml@refs/heads/main"
+  std::string commit;            ///< of the workflow's run
+  std::string run;               ///< the page of the run, as in waivers
+  std::string unknown = {};
+  bool operator==(const Identity&) const = default;
+};
+
 struct LedgerRecord {    ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
   LedgerDigest previous; ///< empty: the first move
   std::string channel;
@@ -129,8 +140,17 @@ struct LedgerRecord {    ///< ledger/{digest}.json: one move; it counts only if 
   std::string request = {};       ///< sha256 of what was asked for; empty if the move has no plan, and in older entries
   PolicyDigest policy = {};       ///< that judged this move, or with which it protected the channel; or empty
   LedgerDigest acknowledges = {}; ///< the earlier move that somebody answers for; see begins_anew()
-  std::optional<GuardAfter> guard = {}; ///< of the channel after the move; nullopt: an older program wrote the entry
+  std::optional<GuardAfter> guard = {};  ///< of the channel after the move; nullopt: an older program wrote the entry
+  std::optional<Identity> identity = {}; ///< of the job that made the move; nullopt: not known
   std::string unknown = {};
+};
+
+/// A file that belongs to a record and is not in the store.
+struct Attachment {
+  std::string name; ///< of the file, without its directory
+  Sha256 sha256;
+  std::string unknown = {};
+  bool operator==(const Attachment&) const = default;
 };
 
 /// One point of the support matrix. In a waiver an empty field means "any", `backend` included. Readers accept empty
@@ -161,6 +181,7 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::vector<SetDigest> sets; ///< that were tested together, such as ROCm and a framework; empty: one or none
   bool sealed = false;         ///< whether the tested files were of sealed sets; a gate ignores evidence that is not
   std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
+  std::optional<Identity> identity = {}; ///< of the job that ran the suite, or took the report; nullopt: not known
   std::string unknown = {};
 };
 struct WaiverRecord {         ///< waivers/{digest}.json
@@ -169,7 +190,8 @@ struct WaiverRecord {         ///< waivers/{digest}.json
   std::string requester, repository, run; ///< who made it, in which job; empty in older records and on a desk
   Timestamp created, expires;
   Cell cell;
-  std::vector<SetDigest> sets; ///< that it applies to; empty: any
+  std::vector<SetDigest> sets;               ///< that it applies to; empty: any
+  std::optional<Attachment> attachment = {}; ///< what the approver has looked at
   std::string unknown = {};
 };
 

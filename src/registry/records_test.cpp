@@ -102,6 +102,11 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   expect_round_trip(
       LedgerRecord{ledger, "stable", Action::promote, view, view, plan, verdict, "ci", k_record_time, "why", 2, {}},
       parse_ledger);
+  LedgerRecord move{ledger, "stable", Action::promote, view, view, plan, verdict, "ci", k_record_time, "why", 2, {}};
+  EXPECT_EQ(to_json(move).find("identity"), std::string::npos) << "entries of before keep their digests";
+  move.identity = Identity{"ci", "acme/rocm", "", "", ""};
+  expect_round_trip(move, parse_ledger);
+  EXPECT_EQ(parse_ledger({to_json(move), "x"})->identity, move.identity);
   EvidenceRecord evidence;
   evidence.subjects = {wheel()};
   evidence.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", ""};
@@ -114,6 +119,11 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   expect_round_trip(evidence, parse_evidence);
   evidence.sets = {set, digest_of(set_of({wheel()}))};
   expect_round_trip(evidence, parse_evidence);
+  EXPECT_EQ(to_json(evidence).find("identity"), std::string::npos) << "records of before keep their digests";
+  evidence.identity = Identity{"ann", "acme/rocm", "acme/rocm/.github/workflows/t.yml@refs/heads/main", "c0ffee",
+                               "https://github.com/acme/rocm/actions/runs/1", R"({"later":1})"};
+  expect_round_trip(evidence, parse_evidence);
+  EXPECT_EQ(parse_evidence({to_json(evidence), "x"})->identity, evidence.identity);
   WaiverRecord waiver;
   waiver.channel = "stable";
   waiver.suite = "s";
@@ -126,6 +136,9 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   waiver.cell = {Platform::linux, "f", "", ""};
   waiver.sets = {set};
   expect_round_trip(waiver, parse_waiver);
+  waiver.attachment = Attachment{"risks.pdf", sha256("risks")};
+  expect_round_trip(waiver, parse_waiver);
+  EXPECT_EQ(parse_waiver({to_json(waiver), "x"})->attachment, waiver.attachment);
 }
 
 TEST(Records, FieldsOfALaterVersionAreKept) {
