@@ -1,7 +1,6 @@
 #include "app/app.hpp"
 
 #include "app/resources.hpp"
-#include "base/redact.hpp"
 #include "cli/commands.hpp"
 #include "cli/engine.hpp"
 #include "cli/settings.hpp"
@@ -9,6 +8,7 @@
 #include "sys/file.hpp"
 #include "sys/machine.hpp"
 #include "sys/path.hpp"
+#include "venv/environment.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <exception>
@@ -24,8 +24,9 @@ namespace quarry::app {
 namespace {
 constexpr int k_internal = 11, k_machine = 12; // docs/exit-codes.md
 
-/// Copies the variables, and overwrites credentials where the kernel shows them: a program that Quarry starts (the code
-/// under test) could read them in /proc/PARENT/environ.
+/// Copies the variables, and overwrites the values where the kernel shows them: a program that Quarry starts (the code
+/// under test) could read them in /proc/PARENT/environ. Only what such a program gets anyway stays, which is also what
+/// libraries ask for here (SSL_CERT_FILE, TZ): a credential may have any other name.
 std::map<std::string, std::string> take_environment() {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; entry && *entry; ++entry) {
@@ -33,7 +34,7 @@ std::map<std::string, std::string> take_environment() {
     auto equals = text.find('=');
     if (equals == text.npos) continue;
     auto name = text.substr(0, equals);
-    if (redact::is_secret_name(name)) std::fill_n(*entry + equals + 1, text.size() - equals - 1, '*');
+    if (!venv::is_passed_on(name)) std::fill_n(*entry + equals + 1, text.size() - equals - 1, '*');
     variables.emplace(std::move(name), text.substr(equals + 1));
   }
   return variables;

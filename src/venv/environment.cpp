@@ -34,8 +34,10 @@ std::string version_of(std::string_view config) {
   return {};
 }
 
-/// What programs need to run, GPUs to be chosen, and networks to be reached. Whatever else a job has (AWS_*, ACTIONS_*,
-/// GITHUB_*, PIP_*, LD_LIBRARY_PATH) steers tools or is a credential.
+} // namespace
+
+// What programs need to run, GPUs to be chosen, and networks to be reached. Whatever else a job has (AWS_*, ACTIONS_*,
+// GITHUB_*, PIP_*, LD_LIBRARY_PATH) steers tools or is a credential.
 bool is_passed_on(std::string_view name) {
   static constexpr std::string_view k_names[] = {"PATH",
                                                  "HOME",
@@ -70,8 +72,6 @@ bool is_passed_on(std::string_view name) {
          std::any_of(std::begin(k_prefixes), std::end(k_prefixes),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
-
-} // namespace
 
 std::string Environment::minor() const {
   auto parts = text::split(version, '.');

@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::venv {
@@ -22,6 +23,10 @@ struct Environment {
 /// An existing environment; not_found V001 if DIR is not an environment.
 Result<Environment> open_environment(const std::string& directory);
 bool is_environment(const std::string& directory);
+
+/// Whether installers, builds and tests get the variable of this name: a list (docs/formats/evidence.md), and no name
+/// that looks like a secret. Pure.
+bool is_passed_on(std::string_view name);
 
 /// Names of variables that a caller passes on besides those of the list: `--pass-env`.
 using PassedNames = std::vector<std::string>;
