@@ -137,6 +137,7 @@ Json suites_json(const gate::CellVerdict& cell) {
   for (const auto& one : cell.suites) {
     suites.push_back({{"suite", one.suite}, {"state", gate::to_string(one.state)}});
     if (!one.job.empty()) suites.back()["job"] = one.job;
+    if (one.results.all) suites.back()["results"] = {{"passed", one.results.passed}, {"all", one.results.all}};
   }
   return suites;
 }

@@ -7,6 +7,7 @@
 #include "gate/count.hpp"
 #include "gate/expect.hpp"
 #include "gate/machines.hpp"
+#include "gate/results.hpp"
 #include "gate/signed.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -22,8 +23,6 @@ namespace {
 using registry::EvidenceRecord;
 using registry::Outcome;
 
-constexpr std::size_t k_refused_shown = 3; // reasons are read by people; the newest refused records tell most
-
 /// What the records say about one suite on one cell, before the policy's states and waivers.
 struct Answer {
   enum class Kind : std::uint8_t { passed, failed, missing } kind = Kind::missing;
@@ -34,96 +33,6 @@ struct Answer {
   bool taken = false;                          ///< a machine has begun an attempt
   std::optional<quarry::Finding> ignored = {}; ///< a failure that does not count, newer than the pass that does
 };
-
-struct Counted {
-  const registry::Stored<EvidenceRecord>* stored;
-  std::int64_t ended_us;
-  bool inherited; // it was made on the candidate's files
-};
-struct Refused {
-  const registry::Stored<EvidenceRecord>* stored;
-  std::int64_t ended_us; // 0: not known
-  std::string why;
-};
-struct Sorted {
-  std::vector<Counted> counted; // oldest first; of two at once the failure is last
-  std::vector<Refused> refused; // newest first
-};
-
-bool is_pass(const EvidenceRecord& e, const Policy& policy) {
-  return e.result == Outcome::passed && (policy.skipped == Skipped::passed || e.skipped == 0);
-}
-
-/// What all cells are judged by.
-struct Judging {
-  const Policy& policy;
-  const Case& input;
-  const Files& allied;
-};
-
-Sorted sort_evidence(const Judging& judging, const Question& question) {
-  const auto& policy = judging.policy;
-  Sorted sorted;
-  auto look = [&](const registry::Stored<EvidenceRecord>& stored, bool inherited) {
-    auto status = assess(stored.record, question);
-    bool may_open = stored.record.result == Outcome::passed || question.failure_opens;
-    if (status.standing == Standing::counts && may_open) {
-      status.why = unsigned_evidence(policy, judging.input.signatures, stored);
-      if (!status.why.empty()) status.standing = Standing::refused;
-    }
-    if (status.standing == Standing::counts) sorted.counted.push_back({&stored, status.ended_us, inherited});
-    if (status.standing == Standing::refused) sorted.refused.push_back({&stored, status.ended_us, status.why});
-  };
-  for (const auto& stored : judging.input.evidence) look(stored, false);
-  if (question.inherits)
-    for (const auto& stored : judging.input.inherited) look(stored, true);
-  std::stable_sort(sorted.counted.begin(), sorted.counted.end(), [&](const Counted& a, const Counted& b) {
-    return a.ended_us != b.ended_us ? a.ended_us < b.ended_us
-                                    : is_pass(a.stored->record, policy) && !is_pass(b.stored->record, policy);
-  });
-  std::stable_sort(sorted.refused.begin(), sorted.refused.end(),
-                   [](const Refused& a, const Refused& b) { return a.ended_us > b.ended_us; });
-  return sorted;
-}
-
-const Counted& deciding(const Policy& policy, const Sorted& sorted) {
-  if (policy.flaky == Flaky::any_failure_holds)
-    for (auto at = sorted.counted.rbegin(); at != sorted.counted.rend(); ++at)
-      if (!is_pass(at->stored->record, policy)) return *at;
-  return sorted.counted.back();
-}
-
-std::string missing_text(const std::string& suite, const Sorted& sorted) {
-  if (sorted.refused.empty()) return fmt::format("no evidence of {}", suite);
-  auto text = fmt::format("{} has not passed on these files", suite);
-  std::set<std::string> said;
-  for (const auto& [stored, ended, why] : sorted.refused) {
-    if (said.size() == k_refused_shown) break;
-    if (said.insert(why).second) text += fmt::format("{} result {}", said.size() == 1 ? ": one" : "; another", why);
-  }
-  return text;
-}
-
-std::string failure_text(const EvidenceRecord& e) {
-  if (e.result == Outcome::timed_out) return fmt::format("{} ran into its deadline", e.suite);
-  if (e.result == Outcome::passed)
-    return fmt::format("{} skipped {} of {}, and the policy counts that as failed", e.suite, e.skipped,
-                       e.passed + e.skipped);
-  auto total = e.passed + e.failed + e.skipped + e.errors;
-  auto first = std::find_if(e.rows.begin(), e.rows.end(),
-                            [](const auto& r) { return r.outcome == Outcome::failed || r.outcome == Outcome::error; });
-  return fmt::format("{} failed {} of {}{}", e.suite, e.failed + e.errors, total,
-                     first == e.rows.end() ? "" : ": " + first->name);
-}
-
-std::string pass_text(const EvidenceRecord& e, std::int64_t age_us, const std::string& on) {
-  auto host = e.machine.find("host");
-  auto gpu = e.machine.find("gpu");
-  bool no_gpu = gpu != e.machine.end() && gpu->second == "none"; // what was skipped there is what needs a GPU
-  auto skipped = e.skipped ? fmt::format(", {} skipped{}", e.skipped, no_gpu ? ": no GPU" : "") : "";
-  return fmt::format("{} passed on {} {} ago ({}{} passed{})", e.suite, on, age_text(age_us),
-                     host == e.machine.end() ? "" : host->second + ", ", e.passed, skipped);
-}
 
 Answer find_missing(const Judging& judging, const Question& question, const Sorted& sorted) {
   Answer answer{Answer::Kind::missing, missing_text(question.suite, sorted)};
@@ -165,9 +74,10 @@ Answer answer_of(const Judging& judging, const Question& question) {
                 : std::string("these files");
   std::vector<const EvidenceRecord*> counted;
   for (const auto& one : sorted.counted) counted.push_back(&one.stored->record);
-  Answer answer{Answer::Kind::passed, "", stored, {question.suite, SuiteState::passed}, suspect(counted)};
+  auto results = count_results(policy, sorted);
+  Answer answer{Answer::Kind::passed, "", stored, {question.suite, SuiteState::passed, {}, results}, suspect(counted)};
   if (is_pass(record, policy)) {
-    answer.text = pass_text(record, age, on);
+    answer.text = pass_text(record, {age, on, results});
     answer.ignored = ignored_failure(judging, question, sorted, ended_us);
     return answer;
   }
@@ -276,9 +186,12 @@ void apply_waivers(Ruling& ruling, const Judging& judging, const Question& quest
       auto asked = waiver.requester.empty() || waiver.requester == waiver.approver
                        ? std::string()
                        : fmt::format(", asked for by {}", waiver.requester);
+      auto attached = waiver.attachment
+                          ? fmt::format(" [{} {}]", waiver.attachment->name, waiver.attachment->sha256.short_hex())
+                          : std::string();
       ruling = {false, true,
                 fmt::format("waived by {}{} until {}: {} ({})", waiver.approver, asked, day_text(waiver.expires),
-                            waiver.reason, ruling.reason),
+                            waiver.reason + attached, ruling.reason),
                 stored.digest, ruling.state};
       return;
     }
@@ -342,7 +255,7 @@ CellVerdict judge_cell(const Judging& judging, const CellPlan& plan, Findings& n
     if (ruling.held) apply_waivers(ruling, judging, question);
     if (ruling.held && answer.kind == Answer::Kind::missing) verdict.untested.push_back(suite);
     if (ruling.held && answer.kind == Answer::Kind::failed) verdict.failed.push_back(verdict.evidence.back());
-    verdict.suites.push_back({suite, ruling.state, answer.standing.job});
+    verdict.suites.push_back({suite, ruling.state, answer.standing.job, answer.standing.results});
     add(verdict, ruling);
   }
   if (verdict.verdict == Decision::held) verdict.waived = false;

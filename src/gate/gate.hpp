@@ -72,10 +72,15 @@ enum class SuiteState : std::uint8_t {
 };
 std::string_view to_string(SuiteState state);
 
+/// Results of a suite on one cell that count; older ones than the policy takes do not.
+struct ResultCount {
+  std::size_t passed = 0, all = 0;
+};
 struct SuiteStanding {
   std::string suite;
   SuiteState state = SuiteState::untested;
-  std::string job = {}; ///< of the attempt that says so
+  std::string job = {};     ///< of the attempt that says so
+  ResultCount results = {}; ///< one may decide, and the others show how it came about
 };
 
 struct CellVerdict {

@@ -244,6 +244,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Row{"later_pass_wins", records({at(failed(k_set), k_now - 3 * k_hour), at(passed(k_set), k_now - k_hour)}),
             k_ready, "passed"},
+        Row{"testing_until_it_passes_is_told",
+            records({at(failed(k_set), k_now - 4 * k_hour), at(failed(k_set), k_now - 3 * k_hour),
+                     at(failed(k_set), k_now - 20 * k_day), at(passed(k_set), k_now - k_hour)}),
+            k_ready, "ago (gpu-7, 40 passed; 1 of 3 results within its age)"},
+        Row{"passes_alone_are_not_counted",
+            records({at(passed(k_set), k_now - 3 * k_hour), at(passed(k_set), k_now - k_hour)}), k_ready,
+            "ago (gpu-7, 40 passed)"},
         Row{"later_failure_wins", records({at(passed(k_set), k_now - 3 * k_hour), at(failed(k_set), k_now - k_hour)}),
             k_held, "failed 1 of 3"},
         Row{"order_of_records_is_nothing",
