@@ -15,15 +15,34 @@ std::string waiver_text(const registry::WaiverRecord& waiver) {
   std::vector<std::string> sets;
   for (const auto& set : waiver.sets) sets.push_back("set:" + set.short_hex());
   auto of = sets.empty() ? "every set" : text::first(sets, k_sets_shown);
-  return fmt::format("{} on {} of {}, until {}, by {}: {}", waiver.suite.empty() ? "every suite" : waiver.suite,
-                     cell_text(waiver.cell, "every cell"), of, waiver.expires, waiver.approver, waiver.reason);
+  auto attached = waiver.attachment
+                      ? fmt::format(" [{} {}]", waiver.attachment->name, waiver.attachment->sha256.short_hex())
+                      : std::string();
+  return fmt::format("{} on {} of {}, until {}, by {}: {}{}", waiver.suite.empty() ? "every suite" : waiver.suite,
+                     cell_text(waiver.cell, "every cell"), of, waiver.expires, waiver.approver, waiver.reason,
+                     attached);
+}
+
+Json attachment_json(const registry::WaiverRecord& waiver) {
+  if (!waiver.attachment) return nullptr;
+  return {{"name", waiver.attachment->name}, {"sha256", waiver.attachment->sha256.hex()}};
 }
 
 Json waiver_json(const registry::Stored<registry::WaiverRecord>& waiver, const registry::RevocationRecord* revoked) {
   const auto& w = waiver.record;
-  Json json{{"waiver", waiver.digest}, {"channel", w.channel}, {"suite", w.suite},       {"cell", cell_json(w.cell)},
-            {"sets", w.sets},          {"reason", w.reason},   {"approver", w.approver}, {"requester", w.requester},
-            {"run", url_json(w.run)},  {"created", w.created}, {"expires", w.expires},   {"revoked", nullptr}};
+  Json json{{"waiver", waiver.digest},
+            {"channel", w.channel},
+            {"suite", w.suite},
+            {"cell", cell_json(w.cell)},
+            {"sets", w.sets},
+            {"reason", w.reason},
+            {"approver", w.approver},
+            {"requester", w.requester},
+            {"run", url_json(w.run)},
+            {"created", w.created},
+            {"expires", w.expires},
+            {"revoked", nullptr},
+            {"attachment", attachment_json(w)}};
   if (revoked) json["revoked"] = {{"who", revoked->who}, {"reason", revoked->reason}, {"time", revoked->time}};
   return json;
 }

@@ -6,10 +6,12 @@
 
 namespace quarry::cli {
 
-/// "rocm-sdk on linux gfx1153, until 2026-12-15T…, by ann: no lab machine".
+/// "rocm-sdk on linux gfx1153, until 2026-12-15T…, by ann: no lab machine [risks.pdf 4f2a91c07d3e]".
 std::string waiver_text(const registry::WaiverRecord& waiver);
-/// {waiver, channel, suite, cell, sets, reason, approver, requester, run, created, expires, revoked}. `revoked` is null
-/// or {who, reason, time}.
+/// {name, sha256}; null without an attachment.
+Json attachment_json(const registry::WaiverRecord& waiver);
+/// {waiver, channel, suite, cell, sets, reason, approver, requester, run, created, expires, revoked, attachment}.
+/// `revoked` is null or {who, reason, time}.
 Json waiver_json(const registry::Stored<registry::WaiverRecord>& waiver, const registry::RevocationRecord* revoked);
 
 } // namespace quarry::cli

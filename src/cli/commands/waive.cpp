@@ -9,8 +9,10 @@
 #include "cli/suggest.hpp"
 #include "cli/verdict.hpp"
 #include "cli/waivers.hpp"
+#include "content/rope.hpp"
 #include "gate/policy.hpp"
 #include "sys/clock.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -156,6 +158,12 @@ Result<registry::WaiverRecord> make_waiver(const Context& context, const Argumen
     TRY(auto digest, registry::complete_set_digest(store, digits));
     waiver.sets.push_back(digest);
   }
+  if (auto file = arguments.find("--attachment")) {
+    TRY(auto digest, content::sha256_of_file(*file), "while reading the attachment");
+    waiver.attachment = registry::Attachment{std::string(path::basename(*file)), digest};
+    TRY_DO(check_line("--attachment", waiver.attachment->name));
+    if (waiver.attachment->name.empty()) return cannot_waive("--attachment names no file", "name a file");
+  }
   waiver.created = sys::Timestamp::from_us(now_us);
   TRY(auto expires_us, expiry(arguments.get("--expires"), now_us));
   waiver.expires = sys::Timestamp::from_us(expires_us);
@@ -212,6 +220,7 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
                         {"approver", waiver.approver},
                         {"requester", waiver.requester},
                         {"run", url_json(waiver.run)},
+                        {"attachment", attachment_json(waiver)},
                         {"notes", findings_json(unknown)}});
   return 0;
 }
@@ -228,7 +237,9 @@ Command waive_command() {
           "waiver is checked against it at once, so name with `--policy` the one that will judge.\n\n"
           "Say what is waived: a cell, a suite, a set, or `--everything`. A waiver that names no `--set` needs "
           "`--any-set`, because it covers sets of later runs, too. The record says who made it and in which job; "
-          "`quarry waiver revoke` takes it back.",
+          "`quarry waiver revoke` takes it back. `--attachment` binds it to a file, such as a report of risks, which "
+          "is "
+          "not stored: the record has its name and sha256, and whoever has the file can compare them.",
       .operands = {},
       .flags = {{"--to", "CHANNEL", "the channel that it is for", {}, {}, {}, true},
                 {"--reason", "TEXT", "why the risk is taken", {}, {}, {}, true},
@@ -240,6 +251,7 @@ Command waive_command() {
                 {"--framework", "NAME", "only for this framework"},
                 {"--suite", "NAME", "only for this suite"},
                 {"--set", "DIGEST", "only for this set", {}, {}, {}, false, true},
+                {"--attachment", "FILE", "what the approver has looked at: its name and sha256 are recorded"},
                 {"--any-set", "", "for every set, also of later runs"},
                 {"--everything", "", "every suite on every cell of every set"},
                 {"--policy", "FILE", "the policy that will judge", {}, "default"},
