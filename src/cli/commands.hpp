@@ -40,30 +40,31 @@ std::vector<Command> list_commands();       // channel list, set list, run list
 std::vector<Command> everyday_commands();   // version, doctor, explain, docs, config
 std::vector<Command> completion_commands(); // completion, complete
 
-Command channel_protect_command();     // commands/channel_guard.cpp; in channel_commands()
-Command channel_unprotect_command();   // commands/channel_guard.cpp
-Command channel_prune_command();       // commands/channel_guard.cpp
-Command channel_acknowledge_command(); // commands/channel_acknowledge.cpp
-Command channel_unblock_command();     // commands/channel_guard.cpp
-Command set_check_command();           // commands/set_check.cpp; in set_commands()
-Command adopt_command();               // commands/adopt.cpp; in set_commands()
-Command release_finalize_command();    // commands/release_finalize.cpp; in release_commands()
-Command rollback_command();            // commands/rollback.cpp; in promote_commands()
-Command yank_command();                // commands/yank.cpp; in promote_commands()
-Command waive_command();               // commands/waive.cpp; in gate_commands()
-Command waiver_list_command();         // commands/waiver.cpp; in gate_commands()
-Command waiver_revoke_command();       // commands/waiver.cpp
-Command wheel_metadata_command();      // commands/wheel_metadata.cpp; in wheel_commands()
-Command wheel_retag_command();         // commands/wheel_retag.cpp; in wheel_commands()
-Command wheel_check_command();         // commands/wheel_check.cpp; in wheel_commands()
-Command wheel_diff_command();          // commands/wheel_diff.cpp; in wheel_commands()
-Command wheel_edit_command();          // commands/wheel_edit.cpp; in wheel_commands()
-Command wheel_inspect_command();       // commands/wheel_inspect.cpp; in wheel_commands()
-Command wheel_thin_command();          // commands/wheel_thin.cpp; in wheel_commands()
-Command expect_command();              // commands/expect.cpp; in test_commands()
-Command test_report_command();         // commands/test_report.cpp; in test_commands()
-Command workflow_graph_command();      // commands/workflow_graph.cpp; in workflow_commands()
-Command workflow_review_command();     // commands/workflow_review.cpp; in workflow_commands()
+Command channel_protect_command();        // commands/channel_guard.cpp; in channel_commands()
+Command channel_unprotect_command();      // commands/channel_guard.cpp
+Command channel_prune_command();          // commands/channel_guard.cpp
+Command channel_acknowledge_command();    // commands/channel_acknowledge.cpp
+Command channel_unblock_command();        // commands/channel_guard.cpp
+Command set_check_command();              // commands/set_check.cpp; in set_commands()
+Command adopt_command();                  // commands/adopt.cpp; in set_commands()
+Command release_finalize_command();       // commands/release_finalize.cpp; in release_commands()
+Command rollback_command();               // commands/rollback.cpp; in promote_commands()
+Command yank_command();                   // commands/yank.cpp; in promote_commands()
+Command waive_command();                  // commands/waive.cpp; in gate_commands()
+Command waiver_list_command();            // commands/waiver.cpp; in gate_commands()
+Command waiver_revoke_command();          // commands/waiver.cpp
+Command wheel_metadata_command();         // commands/wheel_metadata.cpp; in wheel_commands()
+Command wheel_retag_command();            // commands/wheel_retag.cpp; in wheel_commands()
+Command wheel_check_command();            // commands/wheel_check.cpp; in wheel_commands()
+Command wheel_diff_command();             // commands/wheel_diff.cpp; in wheel_commands()
+Command wheel_edit_command();             // commands/wheel_edit.cpp; in wheel_commands()
+Command wheel_inspect_command();          // commands/wheel_inspect.cpp; in wheel_commands()
+Command wheel_thin_command();             // commands/wheel_thin.cpp; in wheel_commands()
+Command expect_command();                 // commands/expect.cpp; in test_commands()
+std::vector<Command> evidence_commands(); // commands/evidence.cpp; in test_commands()
+Command test_report_command();            // commands/test_report.cpp; in test_commands()
+Command workflow_graph_command();         // commands/workflow_graph.cpp; in workflow_commands()
+Command workflow_review_command();        // commands/workflow_review.cpp; in workflow_commands()
 
 /// The whole table, in the order of the rooms (registry.cpp).
 std::vector<Command> all_commands();

@@ -207,6 +207,7 @@ void describe(const ForeignReport& report, const RecordOptions& options, const v
     if (file.project == dist::k_sdk_project) evidence.suite_digest = file.sha256.hex();
   evidence.subjects = subjects_of(files);
   evidence.sealed = true;
+  evidence.identity = options.identity;
   auto sets = venv::holding_sets(source, files);
   if (sets.size() == 1)
     evidence.set = sets.front();
@@ -233,6 +234,14 @@ Result<ForeignReport> parse_foreign_report(NamedText named) {
   return report;
 }
 
+Result<void> check_job(const registry::EvidenceRecord& evidence, const std::string& job_result) {
+  if (job_result.empty() || job_result == "success" || evidence.result != Outcome::passed) return {};
+  return fail(
+      ErrorKind::corrupt, "X023",
+      fmt::format("the result says that {} passed, and the job that made it ended with {}", evidence.suite, job_result),
+      "nothing was recorded: look at the log of that job");
+}
+
 Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore& store) {
   TRY(auto text, sys::read_file(options.report, k_report_bytes_max), "while reading the report");
   TRY(auto report, parse_foreign_report({text, options.report}));
@@ -247,6 +256,7 @@ Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore&
   TRY(evidence.cell.family, family_of(files, family_wanted(options, report, files)));
   evidence.result = result_of(report.tests);
   take_report(std::move(report.tests), evidence);
+  TRY_DO(check_job(evidence, options.job_result));
   TRY(evidence.log, store_log(store, std::move(text)));
   TRY(done.digest, registry::put_evidence(store, evidence));
   return done;

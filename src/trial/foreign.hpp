@@ -9,6 +9,7 @@
 #include "trial/report.hpp"
 #include "venv/claims.hpp"
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,11 +32,13 @@ struct ForeignReport {
 Result<ForeignReport> parse_foreign_report(NamedText named);
 
 struct RecordOptions {
-  std::string report;  ///< a file
-  std::string locator; ///< --from: what the machine installed from
-  std::string family;  ///< empty: the report's
+  std::string report;     ///< a file
+  std::string locator;    ///< --from: what the machine installed from
+  std::string family;     ///< empty: the report's
+  std::string job_result; ///< of the job that made it (check_job); empty: not known
   std::string quarry_version;
-  std::string directory; ///< on this machine, for packages of a store that is elsewhere
+  std::optional<registry::Identity> identity; ///< of the job that records
+  std::string directory;                      ///< on this machine, for packages of a store that is elsewhere
   unsigned workers = 1;
 };
 
@@ -44,8 +47,13 @@ struct Recorded {
   registry::EvidenceDigest digest;
 };
 
-/// The report becomes the log of the record. The same report again is the same record. Errors: X002, X012 … X015, V035
-/// (not the files of the source), and nothing is written.
+/// Whether the result can be that of a job which GitHub says has ended so: `success`, `failure`, `cancelled` or
+/// `skipped`. What passes ends with success; a job that did not may have been told so by what it tested. Empty: not
+/// known. corrupt X023. Pure.
+Result<void> check_job(const registry::EvidenceRecord& evidence, const std::string& job_result);
+
+/// The report becomes the log of the record. The same report again is the same record. Errors: X002, X012 … X015, X023,
+/// V035 (not the files of the source), and nothing is written.
 Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore& store);
 
 } // namespace quarry::trial

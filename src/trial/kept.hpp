@@ -25,11 +25,13 @@ Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const 
 
 /// What kept evidence must be about: a job without a token may have been told lies by what it tested.
 struct About {
-  std::string locator; ///< of sealed sets, such as run:42-linux; empty: any
-  std::string family;  ///< empty: any
+  std::string locator = {};    ///< of sealed sets, such as run:42-linux; empty: any
+  std::string family = {};     ///< empty: any
+  std::string job_result = {}; ///< of the job that kept it (check_job in foreign.hpp); empty: not known
 };
 /// Stores what was kept; `file` is the record. corrupt X016: it is not such a record, or the log beside it is missing
-/// or another one; corrupt X021: it is about other sets, or another family. Also fails as venv::find_source() does.
+/// or another one; corrupt X022: its name is that of another record; corrupt X021: it is about other sets, or another
+/// family; corrupt X023: the job did not succeed. Also fails as venv::find_source() does.
 Result<Recorded> record_kept(const std::string& file, const About& about, store::ObjectStore& store);
 
 } // namespace quarry::trial

@@ -193,6 +193,7 @@ Result<sys::ProcessResult> run_suite(const Suite& suite, const TrialOptions& opt
   spec.environment = variables;
   spec.deadline_ms = options.deadline_ms;
   spec.merge_stderr = true;
+  spec.ends_descendants = true; // one that stayed could rewrite the evidence that is kept
   spec.capture_bytes_max = k_output_bytes_max;
   LineSplitter lines(options.on_output, redactor);
   spec.on_output = [&](std::string_view chunk) { lines.take(chunk); };
@@ -334,6 +335,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   evidence.machine = std::move(machine);
   evidence.subjects = subjects_of(subject.files);
   evidence.sealed = subject.sealed;
+  evidence.identity = options.identity;
   if (subject.sets.size() == 1)
     evidence.set = subject.sets.front();
   else

@@ -32,6 +32,7 @@ struct TrialOptions {
   std::uint64_t deadline_ms = k_deadline_default_ms;
   unsigned workers = 1;
   std::string quarry_version;
+  std::optional<registry::Identity> identity;               ///< of this job
   bool keep_only = false;                                   ///< keep it there, and store nothing
   std::string keep_in = ".";                                ///< a directory for evidence that the store refuses
   std::function<void(std::string_view)> on_note, on_output; ///< one line each; may be empty

@@ -1,5 +1,6 @@
 #include "trial/trial.hpp"
 
+#include "base/text.hpp"
 #include "registry/registry.hpp"
 #include "store/testing/faulty_store.hpp"
 #include "sys/tree.hpp"
@@ -358,7 +359,52 @@ TEST_F(Trial, EvidenceThatTheStoreRefusesIsKept) {
   must(sys::remove_file(log));
   EXPECT_EQ(record_kept(file, {}, *world_->store.store).error().code, "X016");
   must(sys::write_file(file, "{}"));
-  EXPECT_EQ(record_kept(file, {}, *world_->store.store).error().code, "X016");
+  EXPECT_EQ(record_kept(file, {}, *world_->store.store).error().code, "X022");
+}
+
+// Code under test that runs on could write into the files: their name says what they were.
+TEST_F(Trial, KeptEvidenceThatWasAlteredIsRefused) {
+  options_.keep_only = true;
+  options_.keep_in = scratch_.at("altered");
+  must(sys::make_directories(options_.keep_in));
+  options_.command = {"false"};
+  auto done = must(run());
+  EXPECT_EQ(done.exit_code, 1);
+  auto forged = done.evidence;
+  forged.result = registry::Outcome::passed;
+  forged.passed = 1;
+  forged.failed = 0;
+  forged.rows = {{"command", registry::Outcome::passed, "", 1}};
+  must(sys::write_file(done.kept, registry::to_json(forged)));
+  auto count = evidence_count();
+  EXPECT_EQ(record_kept(done.kept, {}, *world_->store.store).error().code, "X022");
+  EXPECT_EQ(evidence_count(), count);
+}
+
+TEST_F(Trial, APassOfAJobThatDidNotSucceedIsRefused) {
+  options_.keep_only = true;
+  options_.keep_in = scratch_.at("job");
+  must(sys::make_directories(options_.keep_in));
+  options_.command = {"true"};
+  auto passed = must(run());
+  auto count = evidence_count();
+  for (const auto* result : {"failure", "cancelled", "skipped"})
+    EXPECT_EQ(record_kept(passed.kept, {{}, {}, result}, *world_->store.store).error().code, "X023");
+  EXPECT_EQ(evidence_count(), count);
+  EXPECT_TRUE(record_kept(passed.kept, {{}, {}, "success"}, *world_->store.store));
+  options_.command = {"false"};
+  EXPECT_TRUE(record_kept(must(run()).kept, {{}, {}, "failure"}, *world_->store.store)) << "a failure is evidence";
+}
+
+// The suite's process group ends with it; a daemon has a session of its own.
+TEST_F(Trial, NothingThatTheSuiteStartedOutlivesIt) {
+  auto file = scratch_.at("pid");
+  options_.command = {"sh", "-c",
+                      "setsid sh -c 'echo $$ > " + file + "; exec sleep 1000' > /dev/null 2>&1 & while [ ! -s " + file +
+                          " ]; do :; done; exit 1"};
+  auto done = must(run());
+  EXPECT_EQ(done.evidence.result.text(), "failed");
+  EXPECT_FALSE(sys::exists("/proc/" + std::string(text::trim(must(sys::read_file(file))))));
 }
 
 // The job that tests has no token; another one records what it kept, and compares what it is about.

@@ -189,9 +189,13 @@ def test_packages_of_a_run_are_tested_and_recorded(place, variables, built, tmp_
     assert [one for one in store(place, "evidence", "list")["evidence"] if not one.get("reported")] == [], "the job that tests has written into the store"
     workspace = tmp_path / "job/workspace"
     shutil.copytree(tmp_path / "workspace/evidence", workspace / "evidence")  # as upload-artifact and download-artifact do
-    refused = run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record_linux", expected=6, **inputs | {"amdgpu_family": "gfx1151"})
-    assert "X021" in refused.steps[-1].output
-    run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record_linux", **inputs)
+
+    def record(result: str, expected: int = 0, **more: str) -> Job:
+        return run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record_linux", expected=expected, needs={"linux": {"result": result}}, **inputs | more)
+
+    assert "X021" in record("success", expected=6, amdgpu_family="gfx1151").steps[-1].output
+    assert "X023" in record("failure", expected=6).steps[-1].output
+    record("success")
     evidence = store(place, "evidence", "list")["evidence"]
     assert [(one["result"], one["set"]) for one in evidence if not one.get("reported")] == [("passed", built["package_set"])]
     gate = quarry("gate", "--to", "stable", "--from", f"run:{RUN}-linux", "--policy", "demo", "--store", place.locator, environment=runner_environment(**place.environment()))
@@ -243,7 +247,7 @@ def test_a_report_of_a_machine_with_python_alone_is_recorded(place, variables, b
     workspace.mkdir(parents=True)
     for command in (["pip", "install", "-q", "--index-url", f"{base}/simple/", "rocm[libraries,devel]==7.2.0"], ["rocm-sdk", "test", "--quiet", "--json", workspace / "report.json"]):
         subprocess.run([tmp_path / "env/bin" / command[0], *command[1:]], check=True, env=runner_environment())
-    run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record", amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", package_run_id=RUN, rocm_version="7.2.0")
+    run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record", needs={"windows": {"result": "success"}}, amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", package_run_id=RUN, rocm_version="7.2.0")
     assert [one["result"] for one in store(place, "evidence", "list")["evidence"] if one.get("reported")] == ["passed"]
 
 

@@ -1,0 +1,85 @@
+#include "cli/evidence.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/facts.hpp"
+#include "cli/next_command.hpp"
+#include "cli/records.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+using registry::EvidenceRecord;
+using registry::Outcome;
+
+constexpr std::size_t k_failures_shown = 20;
+
+Json subjects_json(const EvidenceRecord& e) {
+  Json list = Json::array();
+  for (const auto& subject : e.subjects)
+    list.push_back({{"filename", subject.filename}, {"sha256", subject.sha256.hex()}});
+  return list;
+}
+
+} // namespace
+
+std::string counts_text(const EvidenceRecord& e) {
+  auto text = fmt::format("{} passed", e.passed);
+  if (e.failed) text += fmt::format(", {} failed", e.failed);
+  if (e.errors) text += ", " + units::things(e.errors, "error");
+  if (e.skipped) text += fmt::format(", {} skipped", e.skipped);
+  return text;
+}
+
+Json test_summary(const EvidenceRecord& e, const std::string& digest) {
+  return {{"evidence", digest},
+          {"result", e.result},
+          {"suite", e.suite},
+          {"cell", cell_json(e.cell)},
+          {"counts", {{"passed", e.passed}, {"failed", e.failed}, {"skipped", e.skipped}, {"errors", e.errors}}},
+          {"set", e.set},
+          {"sets", e.sets},
+          {"sealed", e.sealed},
+          {"reported", e.reported},
+          {"started", e.started},
+          {"ended", e.ended},
+          {"log", e.log}};
+}
+
+Tone outcome_tone_of(const Outcome& result) { return result == Outcome::passed ? Tone::good : Tone::bad; }
+
+std::string rows_text(const EvidenceRecord& e, const std::vector<Outcome>& outcomes, Look look) {
+  std::vector<std::string> lines;
+  for (const auto& row : e.rows) {
+    if (std::find(outcomes.begin(), outcomes.end(), row.outcome) == outcomes.end()) continue;
+    auto message = text::lines(row.message);
+    auto word = row.outcome == Outcome::failed    ? painted("FAILED", Tone::bad, look.color)
+                : row.outcome == Outcome::skipped ? std::string("skipped")
+                                                  : painted("ERROR ", Tone::bad, look.color);
+    lines.push_back(fmt::format("  {}  {}{}", word, row.name, message.empty() ? "" : ": " + message[0]));
+  }
+  return first_rows(std::move(lines), k_failures_shown);
+}
+
+std::string failures_text(const EvidenceRecord& e, Look look) {
+  return rows_text(e, {Outcome::failed, Outcome::error}, look);
+}
+
+void say_recorded(Context& context, const RecordedEvidence& recorded) {
+  const auto& [evidence, digest, store, schema] = recorded;
+  context.out.data(failures_text(evidence, context.out.data_look()));
+  context.out.data(fmt::format("evidence    {}\nlog         {}\n", digest, evidence.log));
+  auto document = test_summary(evidence, digest);
+  document["schema"] = schema;
+  document["subjects"] = subjects_json(evidence);
+  context.out.document(document);
+  if (evidence.result != Outcome::passed)
+    context.out.note("next: " +
+                     NextCommand(context, "evidence log").operand(digest.substr(0, 12)).set("--store", store).text());
+}
+
+} // namespace quarry::cli
