@@ -60,6 +60,7 @@ Command wheel_diff_command();             // commands/wheel_diff.cpp; in wheel_c
 Command wheel_edit_command();             // commands/wheel_edit.cpp; in wheel_commands()
 Command wheel_inspect_command();          // commands/wheel_inspect.cpp; in wheel_commands()
 Command wheel_thin_command();             // commands/wheel_thin.cpp; in wheel_commands()
+Command channel_log_command();            // commands/channel_log.cpp; in channel_commands()
 Command expect_command();                 // commands/expect.cpp; in test_commands()
 std::vector<Command> evidence_commands(); // commands/evidence.cpp; in test_commands()
 Command test_report_command();            // commands/test_report.cpp; in test_commands()

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/facts.hpp"
+#include "cli/identity.hpp"
 #include "cli/keys.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
@@ -27,6 +28,7 @@ Result<promote::Options> promote_options_of(Context& context, const Arguments& a
   }
   TRY(options.public_url, public_url_of(arguments));
   TRY(options.key, signing_key(arguments));
+  options.identity = identity_of(context);
   options.clock_us = [&clock = context.clock] { return clock.now_us(); };
   return options;
 }
@@ -38,7 +40,7 @@ Result<promote::Author> author_of(Context& context, const Arguments& arguments) 
                 "say why: whoever looks at the channel in a year has only the ledger");
   TRY(auto key, signing_key(arguments));
   return promote::Author{who(context), sys::Timestamp::from_us(context.clock.now_us()), arguments.get("--reason"),
-                         std::move(key)};
+                         std::move(key), identity_of(context)};
 }
 
 Result<std::unique_ptr<BaseIndex>> dependencies_of(const Context& context, const Arguments& arguments) {

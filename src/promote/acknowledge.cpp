@@ -52,6 +52,7 @@ Result<Acknowledged> acknowledge(store::ObjectStore& store, const ToAcknowledge&
   publish::Reason reason;
   reason.action = registry::Action::acknowledge;
   reason.who = author.who;
+  reason.identity = author.identity;
   reason.when = author.when;
   reason.why = author.why;
   reason.key = author.key;

@@ -25,6 +25,7 @@ publish::Reason reason_of(ObjectStore& store, registry::Action action, const Aut
   publish::Reason reason;
   reason.action = action;
   reason.who = author.who;
+  reason.identity = author.identity;
   reason.when = author.when;
   reason.why = author.why;
   sign_with(store, author.key, reason);

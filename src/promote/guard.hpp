@@ -17,6 +17,7 @@ struct Author {
   sys::Timestamp when;
   std::string why;
   std::optional<Ed25519PrivateKey> key = {}; ///< signs the move; held O041 if the channel's policy wants another one
+  std::optional<registry::Identity> identity = {}; ///< of this job
 };
 
 struct Binding {

@@ -146,6 +146,7 @@ Result<void> execute(ObjectStore& store, const Options& options, Receipt& receip
                            options.who,  options.when,          options.why,
                            plan.request, plan.judgement.policy, std::move(plan.guard.after)};
     if (plan.action == registry::Action::promote) reason.clock_us = options.clock_us; // going back is always possible
+    reason.identity = options.identity;
     reason.key = options.key; // check_signatures() has looked whether it counts, for exactly this state of the channel
     TRY(moved, publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
   }

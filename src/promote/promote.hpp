@@ -29,6 +29,7 @@ struct Options {
   std::string request = {}; ///< of a rollback: what else was asked for; the same plan for another place is another
                             ///< plan
   std::optional<Ed25519PrivateKey> key = {}; ///< signs the move; held O041 if the channel's policy wants another one
+  std::optional<registry::Identity> identity = {}; ///< of this job, for the ledger
   /// The time at which each round judges; without it, that of the request.
   std::function<std::int64_t()> clock_us = {};
 };

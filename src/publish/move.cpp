@@ -69,6 +69,7 @@ Result<Channel> move_channel(store::ObjectStore& store, const std::string& chann
   entry.request = reason.request;
   entry.policy = reason.policy;
   entry.who = reason.who;
+  entry.identity = reason.identity;
   entry.when = reason.when;
   entry.why = reason.why;
   entry.generation = next.generation;

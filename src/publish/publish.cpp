@@ -141,8 +141,9 @@ std::vector<std::string> projects_of(const registry::SetRecord& set) {
 
 Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOptions& options, Receipt& receipt) {
   TRY(auto sealed, registry::load_sealed(store, plan.set_digest, plan.set));
-  TRY(auto added, add_sets(store, plan.channel, {sealed},
-                           {registry::Action::publish, plan.digest, {}, options.who, options.now, options.why}));
+  Reason reason{registry::Action::publish, plan.digest, {}, options.who, options.now, options.why};
+  reason.identity = options.identity;
+  TRY(auto added, add_sets(store, plan.channel, {sealed}, reason));
   receipt.channel = plan.channel;
   receipt.generation = added.channel.record.generation;
   receipt.view = added.channel.record.view;

@@ -22,6 +22,7 @@ struct ExecuteOptions {
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes stored; from any one thread at a time
   pages::PublicUrl public_url = {};                    ///< of the links in the receipt
   std::string derivation = {}; ///< of what the set was made (read_derivation), stored before the seal; empty: nothing
+  std::optional<registry::Identity> identity = {}; ///< of this job, for the ledger
 };
 
 struct Receipt {

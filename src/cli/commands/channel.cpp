@@ -80,52 +80,6 @@ Command channel_show_command() {
           .run = run_channel_show};
 }
 
-// ---- channel log
-
-Json move_json(const registry::Stored<registry::LedgerRecord>& move) {
-  const auto& m = move.record;
-  return {{"ledger", move.digest}, {"generation", m.generation},
-          {"action", m.action},    {"from_view", m.from_view.empty() ? Json(nullptr) : Json(m.from_view)},
-          {"to_view", m.to_view},  {"plan", m.plan},
-          {"verdict", m.verdict},  {"who", m.who},
-          {"when", m.when},        {"why", m.why}};
-}
-
-Result<int> run_channel_log(Context& context, const Arguments& arguments) {
-  const auto& name = arguments.operands.at(0);
-  if (is_distribution(name)) return show_distribution_log(context, arguments);
-  TRY(auto at, store_named(arguments));
-  TRY(auto store, open_store(context, at));
-  TRY(auto channel, registry::require_channel(*store, name));
-  TRY(auto moves, registry::ledger_chain(*store, channel.record));
-  auto list = Json::array();
-  for (const auto& move : moves) {
-    const auto& m = move.record;
-    list.push_back(move_json(move));
-    context.out.data(fmt::format("{:>4}  {}  {:<9}  view {}  by {}{}\n", m.generation, short_time(m.when.text()),
-                                 m.action.text(), m.to_view.short_hex(), m.who.empty() ? "-" : m.who,
-                                 m.why.empty() ? "" : ": " + m.why));
-  }
-  context.out.document({{"name", name}, {"moves", list}});
-  return 0;
-}
-
-Command channel_log_command() {
-  return {.path = {"channel", "log"},
-          .summary = "list the moves of a channel or a distribution, newest first",
-          .description = "Follows the ledger from the channel to its first move. Each entry names the one before by "
-                         "its digest, so a move cannot be changed or left out unnoticed. A distribution has the same "
-                         "chain of moves.",
-          .operands = {{"NAME", "the channel (`quarry channel list` names them), or a distribution: "
-                                "s3://BUCKET/v2/gfx94X-dcgpu"}},
-          .flags = {store_of_channel_flag()},
-          .examples = {{"quarry channel log stable --store file:store", "who moved stable, when and why"},
-                       {"quarry channel log s3://dist/v2/gfx94X-dcgpu", "what people could install, since when"}},
-          .exit_codes = {{3, "the channel does not exist"}, {6, "the ledger is broken"}},
-          .schema = "quarry.channel-log/1",
-          .run = run_channel_log};
-}
-
 // ---- channel diff
 
 /// One state of a channel: what it showed at a generation.

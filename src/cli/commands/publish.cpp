@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/facts.hpp"
+#include "cli/identity.hpp"
 #include "cli/job_files.hpp"
 #include "cli/next_command.hpp"
 #include "cli/plan_text.hpp"
@@ -185,7 +186,8 @@ Result<publish::Receipt> store_plan(Context& context, store::ObjectStore& store,
                                   4,
                                   [&](std::uint64_t bytes) { progress->update(bytes); },
                                   storing.public_url,
-                                  storing.derivation};
+                                  storing.derivation,
+                                  identity_of(context)};
   TRY(auto receipt, publish::execute(store, plan, options));
   progress->finish();
   return receipt;
