@@ -21,7 +21,7 @@ namespace quarry::publish {
 struct DistributionRules {
   std::string name;
   std::vector<std::pair<std::string, std::string>> rows; ///< channel or "*", prefix
-  bool names(const std::string& channel) const; ///< whether a row is for exactly this channel
+  bool names(const std::string& channel) const;          ///< whether a row is for exactly this channel
   /// Returns the prefix of the first row for this channel or "*". Fails with not_found P040 if no row fits. Pure.
   Result<std::string> prefix_of(const std::string& channel) const;
 };

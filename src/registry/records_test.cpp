@@ -120,8 +120,12 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   evidence.sets = {set, digest_of(set_of({wheel()}))};
   expect_round_trip(evidence, parse_evidence);
   EXPECT_EQ(to_json(evidence).find("identity"), std::string::npos) << "records of before keep their digests";
-  evidence.identity = Identity{"ann", "acme/rocm", "acme/rocm/.github/workflows/t.yml@refs/heads/main", "c0ffee",
-                               "https://github.com/acme/rocm/actions/runs/1", R"({"later":1})"};
+  evidence.identity = Identity{"ann",
+                               "acme/rocm",
+                               "acme/rocm/.github/workflows/t.yml@refs/heads/main",
+                               "c0ffee",
+                               "https://github.com/acme/rocm/actions/runs/1",
+                               R"({"later":1})"};
   expect_round_trip(evidence, parse_evidence);
   EXPECT_EQ(parse_evidence({to_json(evidence), "x"})->identity, evidence.identity);
   WaiverRecord waiver;

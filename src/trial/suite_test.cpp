@@ -18,13 +18,13 @@ TEST(Suites, TheDigestIsThatOfWhatRuns) {
   ASSERT_TRUE(suite) << render(suite.error());
   EXPECT_FALSE(suite->has_report());
   auto digest = [](const Result<SuiteDefinition>& one) { return one.value().digest; };
-  EXPECT_EQ(digest(parsed("# a comment\n" + k_head + "about = \"words\"\nmin_passed = 1\n" + k_command)), suite->digest);
+  EXPECT_EQ(digest(parsed("# a comment\n" + k_head + "about = \"words\"\nmin_passed = 1\n" + k_command)),
+            suite->digest);
   for (const auto* more : {"gpu = true\n", "backend = \"cpu\"\n", "min_passed = 2\n", "deadline = \"5m\"\n"})
     EXPECT_NE(digest(parsed(k_head + k_command + more)), suite->digest) << more;
   EXPECT_NE(digest(parsed(k_head + k_command, "other bytes")), suite->digest);
-  EXPECT_EQ(canonical_suite(*suite),
-            R"({"command":["python","{suite}/t.py"],"files":[{"name":"t.py","sha256":")" + sha256("pass").hex() +
-                R"("}],"name":"own","schema":"quarry.suite/1"})");
+  EXPECT_EQ(canonical_suite(*suite), R"({"command":["python","{suite}/t.py"],"files":[{"name":"t.py","sha256":")" +
+                                         sha256("pass").hex() + R"("}],"name":"own","schema":"quarry.suite/1"})");
 }
 
 TEST(Suites, NothingUnknownIsPassedOver) {
