@@ -111,13 +111,13 @@ def test_what_a_policy_leaves_open_it_says(line, tmp_path):
     silent = tmp_path / "silent.toml"
     silent.write_text("".join(row for row in POLICY.splitlines(keepends=True) if not row.startswith("openly")))
     said = refused("O045", 10, "channel", "protect", "stable", "--policy", silent, "--reason", "x", "--store", f"file:{line.store}").err
-    assert "no [expect]" in said and "no [[signer]]" in said and 'openly = ["nothing_expected", "unsigned"]' in said
+    assert "no [expect]" in said and "no definition of smoke" in said and "no [[signer]]" in said and 'openly = ["nothing_expected", "unsigned", "any_command"]' in said
     assert not (line.store / "channels/stable.json").exists()
     line.protect()
     shown = quarry("status", "--store", f"file:{line.store}")
-    assert "protected by own (openly nothing_expected, unsigned)" in shown.out, shown.out + shown.err
+    assert "protected by own (openly nothing_expected, unsigned, any_command)" in shown.out, shown.out + shown.err
     gate = line("gate", "--from", "run:1", "--to", "stable", code=10)
-    assert gate.json["policy"]["openly"] == ["nothing_expected", "unsigned"] and "policy own (openly" in gate.err
+    assert gate.json["policy"]["openly"] == ["nothing_expected", "unsigned", "any_command"] and "policy own (openly" in gate.err
     for name in ("default", "demo"):
         assert good("channel", "protect", "other", "--policy", name, "--reason", "x", "--store", f"file:{line.store}").code == 0
 
