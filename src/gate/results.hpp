@@ -37,7 +37,7 @@ Sorted sort_evidence(const Judging& judging, const Question& question);
 /// Which of the results that count decides by `flaky`; there is one at least.
 const Counted& deciding(const Policy& policy, const Sorted& sorted);
 
-/// Why there is no result that counts.
+/// Says why no result counts.
 std::string missing_text(const std::string& suite, const Sorted& sorted);
 std::string failure_text(const registry::EvidenceRecord& evidence);
 /// How many of the results that count have passed.

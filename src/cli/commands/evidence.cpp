@@ -128,7 +128,7 @@ Result<int> run_test_list(Context& context, const Arguments& arguments) {
                     counts_text(e) + std::string(standing(e))});
   }
   context.out.data(table({k_text, k_text, k_text, k_name, k_name, k_text}, rows, context.out.data_look()));
-  if (records.empty()) context.out.note("there is no evidence in " + store->describe());
+  if (records.empty()) context.out.note(store->describe() + " holds no evidence");
   context.out.document({{"evidence", list}, {"notes", findings_json(skipped)}});
   return 0;
 }

@@ -122,8 +122,8 @@ Command test_command() {
       .exit_codes = {{0, "passed"},
                      {1, "failed; there is evidence of it"},
                      {3, "no receipt, or its set is not in the store"},
-                     {6, "the environment was altered; there is no evidence"},
-                     {12, "a process of the suite could not be ended; there is no evidence"},
+                     {6, "the environment was altered; nothing is recorded"},
+                     {12, "a process of the suite could not be ended; nothing is recorded"},
                      {124, "the deadline passed; there is evidence of it"}},
       .schema = "quarry.test/1",
       .run = run_test};
