@@ -5,11 +5,13 @@
 #include "cli/parse.hpp"
 #include "cli/resolve.hpp"
 #include "cli/settings.hpp"
+#include "thread/guard.hpp"
 #include <algorithm>
 #include <exception>
 #include <fmt/core.h>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 namespace quarry::cli {
 
@@ -138,6 +140,8 @@ Result<int> run_guarded(const Command& command, Context& context, const Argument
   } catch (const std::bad_alloc&) {
     return fail(ErrorKind::resource_exhausted, "C092", "out of memory",
                 "use fewer --jobs, or a machine with more memory");
+  } catch (const std::system_error&) { // such as a thread that cannot be started
+    return fail(error_of_exception());
   } catch (const std::exception& exception) {
     return fail(bug(exception.what()));
   }

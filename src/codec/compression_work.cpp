@@ -1,5 +1,6 @@
 #include "codec/compression_work.hpp"
 
+#include "thread/beside.hpp"
 #include "thread/guard.hpp"
 #include <algorithm>
 
@@ -74,8 +75,7 @@ Result<std::optional<Permit>> Ordered::reserve(std::uint64_t bytes) {
 }
 
 void Ordered::start(Permit permit, std::function<Result<Buffer>()> task) {
-  pending_.push_back(
-      {std::move(permit), std::async(std::launch::async, [task = std::move(task)] { return guarded(task); })});
+  pending_.push_back({std::move(permit), run_beside([task = std::move(task)] { return guarded(task); })});
 }
 
 Result<void> Ordered::deliver_first() {

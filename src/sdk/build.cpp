@@ -12,6 +12,7 @@
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include "thread/beside.hpp"
 #include "thread/guard.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -56,7 +57,7 @@ public:
     TRY_DO(finish(report));
     package_ = &package;
     begin_ = begin;
-    finishing_ = std::async(std::launch::async, [this, packed = std::move(packed)]() mutable {
+    finishing_ = run_beside([this, packed = std::move(packed)]() mutable {
       auto built = guarded([&] { return std::move(packed).finish(); });
       return Finished{std::move(built), clock_.steady_ns()};
     });

@@ -122,6 +122,29 @@ TEST_F(LostAnswers, AnUploadWhoseRefusalIsInDoubtIsResumed) {
   EXPECT_TRUE(is_journal_empty());
 }
 
+// A refusal for good (400) removes the parts. If the server does not do that, the journal still names the upload.
+TEST_F(LostAnswers, AnUploadThatCannotBeEndedIsNotForgotten) {
+  auto store = open(server_);
+  ASSERT_TRUE(*store->conditional_writes());
+  const std::string unfit = R"({"action":"status:400:InvalidRequest","method":"PUT","query":"partNumber","times":1000})";
+  arm(server_, unfit + R"(,{"action":"status:403:AccessDenied","method":"DELETE","times":1000})");
+  auto refused = store->put("large", Rope::literal(large_), once(large_));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(server_.control("GET").at("uploads"), 1) << render(refused.error());
+  EXPECT_FALSE(is_journal_empty()) << "the next run must be able to end it";
+  server_.control("DELETE");
+  const std::string other(large_.size(), 'y'); // another object of that name: the old upload is of no use
+  auto written = store->put("large", Rope::literal(other), once(other));
+  ASSERT_TRUE(written) << render(written.error());
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+  EXPECT_TRUE(is_journal_empty());
+  // Without the second refusal the parts are removed at once.
+  arm(server_, unfit);
+  ASSERT_FALSE(store->put("second", Rope::literal(large_), once(large_)));
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+  EXPECT_TRUE(is_journal_empty());
+}
+
 // settled() finds the object; the size of a copy is that of its source, because no content was sent.
 TEST_F(LostAnswers, ACopyWhoseReplyWasLostHasItsSize) {
   auto store = open(server_);

@@ -1,6 +1,7 @@
 #include "store/ranged.hpp"
 
 #include "sys/memory.hpp"
+#include "thread/beside.hpp"
 #include "thread/guard.hpp"
 #include <algorithm>
 #include <atomic>
@@ -154,8 +155,8 @@ private:
       });
     };
     bool at_once = ahead_.empty() && next_bytes_ < limits().block_bytes;
-    ahead_.push_back(
-        {planned_, std::async(at_once ? std::launch::deferred : std::launch::async, std::move(load)).share()});
+    auto loading = at_once ? std::async(std::launch::deferred, std::move(load)) : run_beside(std::move(load));
+    ahead_.push_back({planned_, loading.share()});
   }
 
   std::uint64_t size_;

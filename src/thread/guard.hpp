@@ -5,8 +5,8 @@
 
 namespace quarry {
 
-/// The exception that is being handled, as an Error: resource_exhausted D003 if memory ran out, else internal D016 with
-/// the exception's text. Call it in a catch block only.
+/// The exception that is being handled, as an Error: resource_exhausted D003 if memory ran out or the system starts no
+/// more threads, else internal D016 with the exception's text. Call it in a catch block only.
 Error error_of_exception();
 
 /// Runs `task`, which returns a Result, on the thread that calls it. Returns the task's result, or

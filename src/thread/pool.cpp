@@ -3,7 +3,6 @@
 #include "thread/guard.hpp"
 #include <algorithm>
 #include <atomic>
-#include <fmt/core.h>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -32,11 +31,9 @@ Result<void> parallel_for(std::size_t count, unsigned workers, const std::functi
     auto extra = std::min<std::size_t>(workers ? workers - 1 : 0, count ? count - 1 : 0);
     try {
       for (std::size_t i = 0; i < extra; ++i) threads.emplace_back(loop);
-    } catch (const std::system_error& refused) {
+    } catch (const std::system_error&) {
       // Fewer threads do the same work. With none, a task may wait for another one that nobody begins.
-      if (threads.empty())
-        return fail(ErrorKind::resource_exhausted, "D003", fmt::format("no thread can be started: {}", refused.what()),
-                    "allow more processes or threads (`ulimit -u`), or give a smaller --jobs");
+      if (threads.empty()) return fail(error_of_exception());
     }
     loop();
   }

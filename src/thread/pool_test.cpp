@@ -1,10 +1,14 @@
 #include "thread/pool.hpp"
 
+#include "thread/beside.hpp"
+#include "thread/guard.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <gmock/gmock.h>
 #include <latch>
 #include <numeric>
+#include <pthread.h>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -79,6 +83,48 @@ TEST(ParallelFor, ATaskThatThrowsHasFailed) {
       EXPECT_EQ(result.error().kind, row.kind);
       EXPECT_EQ(result.error().code, row.code);
     }
+}
+
+// While it lives, the system refuses new threads, as at a limit of processes: no address space holds such a stack.
+class NoMoreThreads {
+public:
+  NoMoreThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge = before_;
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 52);
+    pthread_setattr_default_np(&huge);
+  }
+  ~NoMoreThreads() { pthread_setattr_default_np(&before_); }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+
+private:
+  pthread_attr_t before_{};
+};
+
+TEST(ParallelFor, SaysThatNoThreadCanBeStarted) {
+  NoMoreThreads refused;
+  EXPECT_TRUE(parallel_for(3, 1, [](std::size_t) -> Result<void> { return {}; })) << "the caller needs no thread";
+  auto result = parallel_for(3, 2, [](std::size_t) -> Result<void> { return {}; });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, ErrorKind::resource_exhausted);
+  EXPECT_EQ(result.error().code, "D003");
+  EXPECT_NE(result.error().hint.find("ulimit -u"), std::string::npos);
+}
+
+TEST(RunBeside, RunsOnAThreadOfItsOwn) {
+  auto id = run_beside([] { return std::this_thread::get_id(); });
+  EXPECT_NE(id.get(), std::this_thread::get_id());
+}
+
+TEST(RunBeside, RunsInGetWhereNoThreadCanBeStarted) {
+  NoMoreThreads refused;
+  std::string text = "moved once";
+  auto result = run_beside([text = std::move(text)]() mutable {
+    return guarded([&]() -> Result<std::string> { return std::move(text); });
+  });
+  auto got = result.get();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(*got, "moved once");
 }
 
 TEST(BoundedQueue, DeliversEverythingOnce) {

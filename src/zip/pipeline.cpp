@@ -151,9 +151,12 @@ public:
         progress.stop([] {});
       }
     } threads{progress_, {}};
-    for (unsigned i = 0; i < std::min<std::size_t>(workers_, total_); ++i)
-      threads.all.emplace_back([this] { run_thread([this] { work(); }); });
-    threads.all.emplace_back([this] { run_thread([this] { hash_large_entries(); }); });
+    TRY_DO(guarded([&]() -> Result<void> { // the system may start no more threads
+      for (unsigned i = 0; i < std::min<std::size_t>(workers_, total_); ++i)
+        threads.all.emplace_back([this] { run_thread([this] { work(); }); });
+      threads.all.emplace_back([this] { run_thread([this] { hash_large_entries(); }); });
+      return {};
+    }));
     return deliver(consume);
   }
 
