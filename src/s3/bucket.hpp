@@ -28,7 +28,9 @@ struct Call {
   std::uint64_t stall_ms = 60'000;
   bool wait_before_body = false;    ///< send the body only after the server has accepted the headers (100-continue)
   bool answer_may_be_error = false; ///< the body of a 200 may be an <Error>
-  bool repeat = true;               ///< false: no retries; the caller decides what to do after a failure
+  /// False: one attempt. What it taught (clock, region, expired credentials) serves the next call, which the caller
+  /// makes if it wants to.
+  bool repeat = true;
   /// Takes the body of a success, piece by piece. Its error ends the call without a retry. If the call fails later (cut
   /// off, K020), the caller discards what the sink took.
   std::function<Result<void>(const net::Response&, std::span<const std::byte>)> sink = {};
@@ -81,7 +83,7 @@ public:
   ///     success, also where answer_may_be_error is set: its parser fails.
   /// Retries: at most 6 attempts in all, whatever the causes, each as long as bytes move.
   ///   - Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp). So is a
-  ///     PUT whose success has no ETag, because that write may have happened.
+  ///     PUT whose success has no ETag: that write may have happened (ambiguous), unless the body is an HTML page.
   ///   - A wrong clock, expired credentials or another region is corrected and tried again at once, once in a row.
   ///     Damaged bytes (K007) are sent again once, after a wait.
   ///   - The call fails at once if the wait would end more than 3 minutes after the call began, or if the server asks

@@ -39,9 +39,9 @@ struct KeptCapabilities {
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const Probed& wanted);
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
-/// CapabilityCache). Fails as Bucket::call() does. About half of them are not retried; after a transient failure the
-/// probe starts over, up to eight rounds in all. An upload and up to three small objects may stay if a round is killed
-/// or interrupted, if a reply is lost, or if these credentials may not delete.
+/// CapabilityCache). Fails as Bucket::call() does. About half of them are sent once only: if one of these fails for a
+/// passing cause, the probe starts over with new objects, up to eight rounds in all. A round may leave an upload and up
+/// to three small objects: if it is killed or interrupted, if a reply is lost, or if these credentials may not delete.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Else it reads the stored record with

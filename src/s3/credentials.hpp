@@ -7,14 +7,16 @@
 //   4. GitHub's identity token with AWS_ROLE_ARN
 //   5. the profile: its role_arn, assumed with its token file or else with source_profile; without role_arn, its keys
 //   6. the container's credential address
-//   7. the machine's metadata service. It does not apply if it gives no token, whatever the cause, if it says that the
-//      machine has no role (404 or an empty answer), or with AWS_EC2_METADATA_DISABLED=true. Any other failure after
-//      the token is an error (K012, H-codes). AWS_EC2_METADATA_SERVICE_ENDPOINT names another one
+//   7. the machine's metadata service, or the one that AWS_EC2_METADATA_SERVICE_ENDPOINT names. It does not apply if it
+//      gives no token, whatever the cause; if the machine has no role (404 or an empty list); or with
+//      AWS_EC2_METADATA_DISABLED=true. Any other failure after the token is an error (K012, H-codes)
 // SSO and credential_process are not supported: a profile that has them instead of keys fails (K012), and so does any
 // profile but `default` that gives no credentials.
 //
-// Fails with K011 if no source applies; if the first one that applies does not work, with K012 or the error of its
-// request or file; with K015 if a key that it gives, or one that signs the request for a role, has a control character.
+// Fails with:
+//   K011   if no source applies
+//   K012   if the first one that applies does not work; or with the error of its request or file
+//   K015   if a key that it gives, or one that signs the request for a role, has a control character
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
 // (location.hpp). Requests for a role, with an identity token or signed with keys, go to Amazon's STS of the region, or

@@ -214,6 +214,7 @@ Refusal refusal_of(const net::Response& response, const std::string& what) {
     refusal.code = reply->top.value("Code");
     refusal.region = reply->top.value("Region");
     message = reply->top.value("Message");
+    if (response.ok() && refusal.code == "PreconditionFailed") refusal.status = 412;
   }
   auto region = net::header(response.headers, "x-amz-bucket-region");
   if (!region.empty()) refusal.region = region;

@@ -10,13 +10,15 @@ namespace quarry::s3 {
 
 /// Why a call did not succeed.
 struct Refusal {
-  int status = 0;     ///< 0: no answer, one not from S3, or our own error; 500 also for a 2xx whose body is an <Error>
+  /// 0: no answer, one not from S3, or our own error. A 2xx whose body is an <Error> has 500, or 412 if its code says
+  /// that the condition does not hold.
+  int status = 0;
   std::string code;   ///< S3's, "NoSuchKey"; empty if the answer has none, as to a HEAD
-  std::string region; ///< the bucket's region as the answer says it, perhaps the one that was asked; empty: not said
+  std::string region; ///< that the answer names for the bucket; may be the one that was asked; empty: none named
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
   bool ambiguous = false;                           ///< an attempt may have written although the call failed
-  /// Also, it may write later: an attempt got no reply, or one of a gateway (502, 504). So an object that is unchanged
+  /// An attempt may still write later: it got no reply, or one of a gateway (502, 504). So an object that is unchanged
   /// when we look proves nothing.
   bool unanswered = false;
   Error error;

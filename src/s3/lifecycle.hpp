@@ -15,7 +15,7 @@ struct ExpiryRule {
   std::string id;     ///< as the owner called it; may be empty
   std::string prefix; ///< of the keys in the bucket; empty: all
   std::string when;   ///< "after 30 days", "on 2027-01-01"
-  /// It covers only objects with a tag. Quarry gives objects no tags, so it deletes none of them.
+  /// The rule covers tagged objects only. Quarry tags none, so the rule deletes none of Quarry's objects.
   bool tagged = false;
 };
 

@@ -89,7 +89,7 @@ std::optional<BegunUpload> resume(const PartUpload& upload, const Journal* journ
   const auto& entry = *journal->entry();
   auto beginning = beginning_of(upload, entry.nonce);
   if (!is_of_same_object(entry, upload, beginning)) { // another object: the old upload will never be completed
-    abort_upload(upload, entry.upload_id); // if the server does not end it, `gc` does later
+    abort_upload(upload, entry.upload_id);            // if the server does not end it, `gc` does later
     return std::nullopt;
   }
   auto known = parts_on_server(upload, entry);

@@ -185,14 +185,15 @@ PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marke
   auto head =
       tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
   if (conflict && head) refusal.status = 412;
-  if (!refusal.unanswered && refusal.status >= 500 && is_as_expected(request, head)) refusal.ambiguous = false;
-  if (!head || !refusal.ambiguous) return tl::unexpected(std::move(refusal));
-  auto now = net::header(head->response.headers, k_lineage);
+  auto now = head ? net::header(head->response.headers, k_lineage) : std::string();
   auto fate = fate_of({now, marked.nonce, request.lineage});
-  if (fate == Fate::written) {
+  // Before the ETag is compared: equal bytes with other headers have an equal ETag.
+  if (refusal.ambiguous && fate == Fate::written) {
     auto etag = now.starts_with(marked.nonce) ? unquoted(net::header(head->response.headers, "etag")) : std::string();
     return PutDone{etag, request.content.size(), digest, marked.lineage};
   }
+  if (!refusal.unanswered && refusal.status >= 500 && is_as_expected(request, head)) refusal.ambiguous = false;
+  if (!head || !refusal.ambiguous) return tl::unexpected(std::move(refusal));
   bool taken = request.condition == Condition::absent && refusal.status == 412;
   if (taken || (fate == Fate::not_written && refusal.status == 412)) refusal.ambiguous = false;
   return tl::unexpected(std::move(refusal));

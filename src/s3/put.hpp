@@ -23,7 +23,7 @@ struct PutRequest {
   Pairs metadata; ///< other system metadata that the object gets, such as content-encoding; names in lower case
   /// The content's digest, if it is known beforehand: recorded with the object (x-amz-meta-quarry-sha256), and needed
   /// to resume an upload. put_object() does not compare the content with it; `check` does that. In rule 3 of
-  /// put_object() it is the signed digest of the body, so that the server may refuse other bytes (K007).
+  /// put_object() the request is signed with it: a server that checks this refuses other bytes (K007).
   std::optional<Sha256> sha256;
   /// Called with the digest of the content that was read, before the object becomes visible, perhaps by another thread
   /// than the caller's; for streamed content again when an attempt is repeated. Its error is returned.
@@ -48,8 +48,9 @@ struct PutDone {
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal. If it is `ambiguous`, the outcome is unknown, whatever the status: a reply was lost,
 /// or the server failed, and the stored object does not show whether the write happened. If it is not, status 412 means
-/// that the condition does not hold. Where writes of others conflicted with every attempt (409), the status is 412 for
-/// match, and for absent if there is an object by now; else it stays 409.
+/// that the condition does not hold; our write may have happened and been replaced since (settled()). If the last
+/// attempt was answered 409 (another writer at work), match gets 412, and so does absent if an object is there by now;
+/// else absent gets 409.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
@@ -71,8 +72,9 @@ struct PutTools {
 ///   1. Up to part_bytes: from memory, in one request.
 ///   2. Larger: in parts, one request for each, and two more. A resumed upload costs one request per 1000 parts to list
 ///      them instead of the one that begins it, and none for the parts that are there.
-///   3. Larger, with a condition that the server checks in a plain PUT, but not when parts are completed: streamed in
-///      one request up to single_put_bytes (5 GiB); above, in parts with a HEAD before the end, and so not atomically.
+///   3. Larger, with a condition, if the server checks that condition in a plain PUT but not at the end of an upload in
+///      parts: streamed in one request up to single_put_bytes (5 GiB); above, in parts with a HEAD before the end, and
+///      so not atomically.
 /// If the server ignores the condition in a plain PUT, too, rules 1 and 2 apply: a HEAD before the write checks it, and
 /// for parts another HEAD before the end; that is not atomic. A conditional or large put first asks tools.capabilities.
 /// Memory is taken from `tools.slabs` and bounded by it: K013 if one part of an upload is larger than that, so with 48
@@ -86,11 +88,11 @@ struct PutTools {
 ///     was refused, except with 412 (its condition) or 400;
 ///   - if the outcome of the completion is unknown, even after a 412;
 ///   - if the process was killed.
-/// Every other failure, and without a journal also those of the first line, tries to end the upload. If that fails, as
+/// Every other failure tries to end the upload; without a journal, so do those of the first point. If that fails, as
 /// after an interruption, the upload stays as well, and so does its journal. With a journal the next run resumes an
-/// upload that stayed, or tries to end it if content, headers or part size differ. If the server does not list
-/// its parts, such as without s3:ListMultipartUploadParts, the next run begins a new upload. What nobody resumes or
-/// ends stays until ObjectWriter::remove_leftovers().
+/// upload that stayed, or tries to end it if content, headers or part size differ. If the server does not list its
+/// parts, such as without s3:ListMultipartUploadParts, the next run begins a new upload. What nobody resumes or ends
+/// stays until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -125,9 +127,10 @@ Fate fate_of(const WriteTraces& traces);
 ///   1. For match, a conflict (409) and an object that does not exist become status 412.
 ///   2. A failure that is not ambiguous is returned. After a conflict for absent a HEAD comes first: with an object the
 ///      status becomes 412.
-///   3. After an ambiguous failure a HEAD decides. The write did not happen if the server answered each attempt, the
-///      last one with 5xx, and the condition of the write still holds. It happened if the object has our mark: success.
-///      It did not happen after a 412 if fate_of() says so or, for absent, if there is an object.
+///   3. After an ambiguous failure a HEAD decides. The write happened if the object has our mark: success. It did not
+///      happen if S3 itself answered each attempt (a gateway's 502 or 504 is not an answer: `unanswered`), the last one
+///      with 5xx, and the condition of the write still holds. It did not happen after a 412 if fate_of() says so or,
+///      for absent, if there is an object.
 ///   4. Otherwise, also if the HEAD fails, the outcome stays unknown (ambiguous).
 /// A write that another writer has replaced or removed before the HEAD may count as not written.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,

@@ -130,6 +130,9 @@ TEST(Errors, ASuccessThatHoldsAnError) {
   net::Response response{200, {}, "  <?xml version=\"1.0\"?><Error><Code>InternalError</Code></Error>"};
   EXPECT_TRUE(holds_error(response));
   EXPECT_EQ(refusal_of(response, "complete").trouble, Trouble::busy);
+  EXPECT_EQ(refusal_of(response, "complete").status, 500);
+  response.body = "<Error><Code>PreconditionFailed</Code></Error>";
+  EXPECT_EQ(refusal_of(response, "complete").status, 412) << "a condition that does not hold, said late";
   EXPECT_FALSE(holds_error({200, {}, "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>"}));
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // Memory for uploads: a pool with one bound for all transfers of a store (S3Tuning::memory_bytes, 48 MiB). The bound
 // covers the slabs in use and those that are kept for the next part. This is the back-pressure of uploads: a thread
-// waits until enough is free. It must be possible to fill, send and release a slab without taking another one;
-// otherwise threads could wait for each other forever.
+// waits until enough is free. A caller that holds a slab must not wait for another one before it releases the first:
+// threads could wait for each other forever.
 #include "content/rope.hpp"
 #include "sys/memory.hpp"
 #include <condition_variable>

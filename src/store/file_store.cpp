@@ -229,7 +229,8 @@ Result<void> FileStore::do_remove(const std::string& key) {
   return sync_parent(key);
 }
 
-// Other processes add and remove files meanwhile. A file that disappears between two system calls counts as absent.
+// The listing. Other processes add and remove files meanwhile: one that disappears between two calls counts as absent.
+
 /// Whether there is such a directory to list.
 Result<bool> FileStore::is_directory_there(const std::string& directory) const {
   if (!directory.empty()) TRY_DO(check_key(directory.substr(0, directory.size() - 1)));

@@ -95,6 +95,22 @@ TEST_F(LostAnswers, AnUnreadableAnswerToTheEndOfAnUploadIsLookedUp) {
   EXPECT_EQ(**store->get("second", 1u << 20), large_);
 }
 
+// The same bytes with another header have the same ETag: only the mark shows that the write happened.
+TEST_F(LostAnswers, AWriteOfTheSameBytesThatWasAnsweredWithAnErrorHappened) {
+  auto store = open(server_);
+  ASSERT_TRUE(*store->conditional_writes());
+  auto first = store->put("page", Rope::literal("same"), {});
+  ASSERT_TRUE(first);
+  PutOptions match;
+  match.precondition = Precondition::if_match(first->etag);
+  match.cache_control = "no-cache";
+  arm(server_, R"({"action":"error-after","method":"PUT"},)"
+               R"({"action":"status:500:InternalError","method":"PUT","times":1000})");
+  auto written = store->put("page", Rope::literal("same"), match);
+  ASSERT_TRUE(written) << render(written.error());
+  EXPECT_EQ((*store->head("page"))->cache_control, "no-cache");
+}
+
 // A 412 may be the answer to our own first attempt. If the look fails, too, the upload may still be there.
 TEST_F(LostAnswers, AnUploadWhoseRefusalIsInDoubtIsResumed) {
   auto store = open(server_);
@@ -126,7 +142,8 @@ TEST_F(LostAnswers, AnUploadWhoseRefusalIsInDoubtIsResumed) {
 TEST_F(LostAnswers, AnUploadThatCannotBeEndedIsNotForgotten) {
   auto store = open(server_);
   ASSERT_TRUE(*store->conditional_writes());
-  const std::string unfit = R"({"action":"status:400:InvalidRequest","method":"PUT","query":"partNumber","times":1000})";
+  const std::string unfit =
+      R"({"action":"status:400:InvalidRequest","method":"PUT","query":"partNumber","times":1000})";
   arm(server_, unfit + R"(,{"action":"status:403:AccessDenied","method":"DELETE","times":1000})");
   auto refused = store->put("large", Rope::literal(large_), once(large_));
   ASSERT_FALSE(refused);

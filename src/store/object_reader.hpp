@@ -51,11 +51,11 @@ struct Children {
   std::vector<std::string> directories;
 };
 
-/// Counts of calls since the store was opened, for `writes` in JSON and for tests. Puts and copies count if they
-/// succeeded, all other calls if the key was valid. open() and root_page() count as gets, keys() and children() as
-/// lists. An http object without ETag and Last-Modified counts as two gets. A copy also counts as a put, and outside s3
-/// as a get. Retries and looks of the store itself are not counted. In the file and memory stores open() counts the
-/// whole object as read, s3 and http count what the rope fetches.
+/// Counts of calls since the store was opened, for `writes` in JSON and for tests. Puts and copies count when they
+/// succeed. All other calls count, also those that fail, unless the key is invalid. open() and root_page() count as
+/// gets, keys() and children() as lists. An http object without ETag and Last-Modified counts as two gets. A copy also
+/// counts as a put, and outside s3 as a get. Retries and looks of the store itself are not counted. In the file and
+/// memory stores open() counts the whole object as read, s3 and http count what the rope fetches.
 struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
   std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
@@ -80,8 +80,9 @@ public:
   /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 a bucket that does not
   /// exist looks the same, also to open(); get() and list() then fail with K002. If a server hides absent objects,
   /// head(), get() and open() of one fail: access is denied (store/denied.hpp). Fails with K020 if an S3 server does
-  /// not say the size. Costs one HEAD request and no bytes; in s3 a HEAD that is refused costs a GET of one byte more;
-  /// in the file store one stat, whatever the size of the file: it is not read, so its ETag and digest stay unknown.
+  /// not say the size. Costs one HEAD request and no bytes; in s3 a HEAD that is answered 400, 403, 301 or 307 costs a
+  /// GET of one byte more; in the file store one stat, whatever the size of the file: it is not read, so its ETag and
+  /// digest stay unknown.
   Result<std::optional<ObjectInfo>> head(const std::string& key);
   /// Returns the bytes of an object, and its ETag in `etag` on success; nullopt if it does not exist. Fails with
   /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a
@@ -98,13 +99,14 @@ public:
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs. Reading the rope:
   ///   - costs one request per range in s3 and http. A range has 64 KiB to 2 MiB, the last one of an object less: as
   ///     much as the read asks for, more while reads are in order. Then whole ranges of 2 MiB are fetched ahead, each
-  ///     by a thread: up to 8 for all ropes of the store together, but at least 2 for each. A rope keeps the range that
-  ///     was read last and those ahead in memory, up to 16 MiB, until it is destroyed or read elsewhere. Threads that
-  ///     read one rope wait for each other.
+  ///     by a thread. The ropes of a store share 8 such ranges; each may have 2, however many ropes there are. A rope
+  ///     keeps the range that was read last and those ahead in memory, up to 16 MiB, until it is destroyed or read
+  ///     elsewhere. Threads that read one rope wait for each other.
   ///   - never mixes two versions. If the object is replaced or removed after open(), s3 and http fail with corrupt
   ///     (K022); removed where absent objects are hidden, with K003 or H011. The memory store gives the old version.
-  ///     The file store does so if it has the file open; else it fails with D008 or not_found (D001). Exceptions:
-  ///     open_file_store(), and web servers without strong ETags (Last-Modified decides, to 1 s).
+  ///     The file store does so while it has the file open. A process keeps at most 64 files open, and none after one
+  ///     read of a whole file. Otherwise it fails with D008 or not_found (D001). Exceptions: open_file_store(), and web
+  ///     servers without strong ETags (Last-Modified decides, to 1 s).
   ///   - may be repeated after any other error.
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Omits a backend's
@@ -114,7 +116,8 @@ public:
   /// not. Costs one request per 1000 objects; in the file store one readdir per directory below the prefix and one stat
   /// per entry. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);
-  /// Returns the keys of list(). Costs the same; in the file store no stat, which is half of a large listing's time.
+  /// Returns the keys of list(). Costs the same; in the file store a stat per directory, but none per entry, which is
+  /// half of a large listing's time.
   Result<std::vector<std::string>> keys(const std::string& prefix);
   /// Returns one level of list(): the objects and directories whose keys begin with `prefix`. The prefix need not end
   /// at a slash: "42-" finds "42-linux/". Costs one request per 1000 entries of this level, however much lies below; in

@@ -71,9 +71,9 @@ public:
   /// has already replaced the object or the server gave none. Fails with R002 (if-absent: it exists), R003 (if-match:
   /// another ETag, or no object), R004, R005, R008, R030, D00x, H00x and K0xx, such as K013 above 445 GiB in s3, and
   /// with the errors of reading `content`. After R004 (outcome_unknown) the object may have been written. After any
-  /// other error it was not; or, in s3, it was, and another writer has replaced or removed it since. A killed put
-  /// leaves the old or the new state, and perhaps what remove_leftovers() removes. A put that was killed or failed may
-  /// leave new empty directories in the file store. Costs all bytes, and:
+  /// other error this write did not happen; in s3 it may also have happened and been replaced or removed since. A
+  /// killed put leaves the old or the new state, and perhaps what remove_leftovers() removes. A put that was killed or
+  /// failed may leave new empty directories in the file store. Costs all bytes, and:
   ///   s3     one PUT request. Above 8 MiB: one for each part and two more, or one if the server checks the condition
   ///          only in a PUT. A lost reply costs a HEAD, a condition that the server ignores one or two (s3/put.hpp).
   ///          The first write with a condition, of more than 8 MiB, or to a key that ends in a slash also costs what
@@ -172,7 +172,8 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
 /// if-absent put over a symbolic link that leads nowhere fails with D001, too. A directory stays when its last object
 /// is removed, so `a` is then still taken. Content type and cache control are not kept. Fails with invalid_argument
 /// (R006) if `root` exists and is not a directory. Its functions:
-///   open()    opens the file at the first read; if it was replaced by then, by one of the same size, that one is read
+///   open()    opens the file at the first read, perhaps again later; an object of the same size that replaced it
+///             before then is read instead
 ///   remove()  keeps directories that become empty; R004 if the disk does not confirm it: repeat it, it syncs again
 ///   list()    also keys() and children(): R005 if the part of the prefix up to its last '/' is not a valid key.
 ///             list() and keys(): D005 above 10 million objects and directories still to read

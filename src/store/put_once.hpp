@@ -21,9 +21,9 @@ struct Once {
 /// them. Fails with already_exists (R009, both digests) if the key exists with different content, with R004 if a reply
 /// was lost and the object is absent, with R002 if the object disappeared before it was read, with R008, and with the
 /// other errors of put() and of reading. After R004, and after an error of reading, the object may have been written:
-/// repeat the call. Exception to the guarantee of put(): in the file store, success does not mean that the object
-/// survives a power cut if its writer has not returned yet (false), or if the disk did not confirm its name (put() had
-/// R004; true). Costs one write; if the key exists or the reply was lost, also reading the stored object. In s3 the
+/// repeat the call. Exception to the guarantee of put(): in the file store the object may be lost in a power cut after
+/// false, while its writer has not returned yet, and after true, if the disk did not confirm its name (put() had
+/// R004). Costs one write; if the key exists or the reply was lost, also reading the stored object. In s3 the
 /// parts of a large object may be sent before the server says that the key exists: look first (head, copy_once).
 Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once);
 

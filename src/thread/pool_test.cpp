@@ -119,9 +119,8 @@ TEST(RunBeside, RunsOnAThreadOfItsOwn) {
 TEST(RunBeside, RunsInGetWhereNoThreadCanBeStarted) {
   NoMoreThreads refused;
   std::string text = "moved once";
-  auto result = run_beside([text = std::move(text)]() mutable {
-    return guarded([&]() -> Result<std::string> { return std::move(text); });
-  });
+  auto result = run_beside(
+      [text = std::move(text)]() mutable { return guarded([&]() -> Result<std::string> { return std::move(text); }); });
   auto got = result.get();
   ASSERT_TRUE(got);
   EXPECT_EQ(*got, "moved once");

@@ -84,7 +84,7 @@ class Fault:
     the body and no more; `replaced` gives the object other bytes of the same length before it is read; `replace` gives the
     source of a copy other bytes before; `stuck` lists the first page whatever is asked for, and says that it deletes; `redirect:STATUS:URL` leads
     away; `page:STATUS` answers as a captive portal does; `no-etag` does the work and leaves the ETag out; `no-length` the size;
-    `garbled` does the work and answers with XML that nobody can read; `page-after` does the work, and a gateway's page answers."""
+    `garbled` does the work and answers with XML that nobody can read; `page-after` does the work, and a gateway's page answers; `error-after` does the work and answers 500."""
 
     action: str
     method: str = "*"
@@ -287,6 +287,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.action == "after":
             self.close_connection = True
             return
+        if self.action == "error-after":
+            self.action = ""
+            status, headers, body = 500, {}, b"<Error><Code>InternalError</Code><Message>after the work</Message></Error>"
         self.send_response_only(status)
         self.send_header("Date", formatdate(usegmt=True))
         self.send_header("x-amz-request-id", uuid.uuid4().hex[:16])
