@@ -42,6 +42,8 @@ function(add_room name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
     # g++ takes a type in the anonymous namespace of an included file for one that a header has.
     target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    # Up to 1.5 GB g++ does not look for memory that it could use again: 3 to 10 % of its time, for 0.3 GB more.
+    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1500000>)
   endif()
   target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/generated")
   if(QUARRY_FUZZ)

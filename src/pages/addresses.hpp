@@ -11,8 +11,9 @@
 namespace quarry::pages {
 
 struct Addresses {
-  /// "…/simple/"; empty if `simple/index.html` exists, or cannot be looked at, and nothing answers under `simple/`. A
-  /// directory of this machine, and a store with a public URL, count as answering without a look.
+  /// "…/simple/"; empty if nothing answers under `simple/`, unless it is certain that `simple/index.html` does not
+  /// exist (then it is the future address). A directory of this machine, and a store with a public URL, count as
+  /// answering without a look.
   std::string index_url;
   std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
   /// Used if index_url is empty: the directory's pages, and that of the base index if merged_url would be used.

@@ -14,8 +14,8 @@
 
 namespace quarry::pages {
 
-/// The channel's own page, which every move renders and compares, lists the files of a channel of up to so many, else
-/// projects.
+/// If a channel has at most so many files, its own page (`index.html`) lists the files, else the projects. Every move
+/// renders and compares that page.
 constexpr std::uint64_t k_listed_files_max = 1000;
 
 struct PagesState {

@@ -19,8 +19,8 @@ std::string requirement_of(const registry::SetRecord& set);
 /// "PROJECT" replaces a requirement that is empty or longer than 60 characters.
 std::string install_words(const std::vector<registry::FileRecord>& files);
 /// Returns the whole line: `pip install "rocm[libraries,devel]" --index-url URL`, with `--pre` if a version is a
-/// pre-release, and `--no-index --find-links URL` if no index answers. For a `file:` URL pip's check for a newer pip is
-/// switched off, because it would end in a warning about `pip/`.
+/// pre-release, and `--no-index --find-links URL` if no index answers. If the index URL is a `file:` URL, pip's check
+/// for a newer pip is switched off, because it would end in a warning about `pip/`.
 std::string install_line(const registry::SetRecord& set, const Addresses& from);
 
 } // namespace quarry::pages

@@ -37,6 +37,8 @@ struct State {
   std::uint64_t moves = 0;
   RecentMoves recent;
   bool slash_keys = false; ///< whether every HTML page has its copy (page_writer.hpp)
+  /// Written before the pages where no state could be read: pages of projects that it does not name may be there.
+  bool unlisted = false;
 };
 
 /// Unreadable state counts as no state. Pages are derived data, so they are regenerated.
@@ -59,6 +61,7 @@ State parse_state(const std::string& bytes) {
   state.moves = *moves;
   state.recent = std::move(*recent);
   state.slash_keys = json->value("slash_keys", Json()) == Json(true);
+  state.unlisted = json->value("unlisted", Json()) == Json(true);
   return state;
 }
 
@@ -67,6 +70,7 @@ index::Page state_page(const std::string& directory, const State& state) {
       {"schema", k_schema}, {"directory", directory}, {"own", state.own}, {"base", state.base}, {"moves", state.moves}};
   add_to(json, state.recent);
   if (state.slash_keys) json["slash_keys"] = true;
+  if (state.unlisted) json["unlisted"] = true;
   return {std::string(k_state_name), json.dump(), "application/json"};
 }
 
@@ -114,7 +118,7 @@ std::set<std::string> moved_since(const State& shown, const Halves& halves) {
 }
 
 State state_after(const State& shown, const Halves& halves, const std::set<std::string>& moved) {
-  State next{true, digests_of(halves.own), digests_of(halves.base), shown.moves + 1, {}, shown.slash_keys};
+  State next{true, digests_of(halves.own), digests_of(halves.base), shown.moves + 1, {}, shown.slash_keys, false};
   if (shown.readable) next.recent = shown.recent.after(next.moves, moved, {});
   return next;
 }
@@ -125,7 +129,8 @@ State state_after(const State& shown, const Halves& halves, const std::set<std::
 /// removal.
 State write_ahead_state(const State& shown, const State& next, const Halves& halves, std::set<std::string> moved) {
   std::erase_if(moved, [&](const auto& name) { return !halves.show(name); });
-  return {true, without(shown.own, moved), without(shown.base, moved), shown.moves, next.recent, shown.slash_keys};
+  return {true,        without(shown.own, moved), without(shown.base, moved),       shown.moves,
+          next.recent, shown.slash_keys,          !shown.readable || shown.unlisted};
 }
 
 std::vector<std::string> names_in(const Projects& projects, const std::set<std::string>& touched) {
@@ -218,11 +223,12 @@ private:
     auto next = moved.empty() && shown.readable ? shown : state_after(shown, halves, moved);
     touched_.insert(moved.begin(), moved.end());
     for (const auto& [name, move] : next.recent.twice) touched_.insert(name);
+    next.unlisted = false; // it is written last
     TRY(next.slash_keys, merge_.store.slash_keys());
     bool copies_are_missing = next.slash_keys && !shown.slash_keys; // an older program wrote the pages
     if (merge_.options.thorough || copies_are_missing) halves.add_names(touched_);
     Work work;
-    bool all = merge_.options.thorough || !shown.readable; // nothing says which pages are there
+    bool all = merge_.options.thorough || !shown.readable || shown.unlisted; // nothing says which pages are there
     if (touched_.empty() && !all) return work;
     const auto& place = merge_.source.place;
     if (!moved.empty()) work.state_before = state_page(place, write_ahead_state(shown, next, halves, moved));

@@ -35,8 +35,8 @@ struct MergeOptions {
   /// (recent_moves.hpp). True, or if copies are missing: compares all pages. If it is true, or `pages.json` is lost or
   /// damaged, pages of projects that neither a source nor `pages.json` names are removed.
   bool thorough = false;
-  /// Pages that are read at once. The pages of a source are written one after the other if at most 200 of its projects
-  /// changed, else so many at once.
+  /// How many pages are read at once, and also written at once if more than 200 projects of a source changed. Else they
+  /// are written one by one.
   unsigned transfers = 8;
 };
 
@@ -50,19 +50,23 @@ struct Merged {
 };
 
 struct MergedAll {
-  std::vector<std::string> directories; ///< "42-linux" for `42-linux/merged/`; of a group "42-linux/merged/g"
+  /// All merged indexes that exist now, also those without a change: "42-linux" for `42-linux/merged/`, of a group
+  /// "42-linux/merged/g". Of merge_all(): channels, then directories, then each run with its groups.
+  std::vector<std::string> directories;
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes;
 };
 
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
-/// kept changing its pages, with R010 to R014 and R018 of the sets and the untested history here and in the base index,
-/// and with the errors of the store. Lists the seals and the history of both directories three times at the beginning,
-/// once for each batch of pages (one of each source, if it has at most 200 changed projects) and after removals; reads
-/// their records (of a channel the view, and shards of projects that changed or that both have), the METADATA of a
-/// wheel of each changed project (not if more than 200 of a source changed), and its pages; writes what differs, and
-/// `pages.json`, twice if a project changed. With `thorough`, and without a readable `pages.json`, also two listings of
-/// its pages.
+/// kept changing its pages, with R010 to R012, R014 and R018 of the sets and the untested history here and in the base
+/// index, and with the errors of the store. It costs:
+///   - a listing of the seals and of the history of both directories: three times at the beginning, once for each batch
+///     of pages, once after removals. A source with at most 200 changed projects is one batch;
+///   - reading their records; of a channel the view, and shards of projects that changed or that both have;
+///   - reading the METADATA of a wheel of each changed project (not if more than 200 of a source changed), and its
+///   pages;
+///   - writing what differs, and `pages.json`, twice if a project changed;
+///   - with `thorough`, and without a readable `pages.json`, two listings of its pages.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
 /// The same for the run of a package directory (it does nothing for "42-linux" itself): one index of all areas and
@@ -70,14 +74,15 @@ Result<Merged> merge_directory(store::ObjectStore& store, const std::string& dir
 /// untested history, and projects of which two sets have a file of one name with different bytes (P053).
 Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});
 /// The same for the groups of that run, if it has several: for each group with sets in two directories one index of its
-/// areas and of the directories without a group. Writes that of the directory's own group. Those of the other groups
-/// are written only if they do not exist yet, or the directory has no group, or with `thorough`. The first failure ends
+/// areas and of the directories without a group. Writes that of the directory's own group, and that of another group if
+/// it does not exist yet. Writes all of them if the directory has no group, or with `thorough`. The first failure ends
 /// the call. Costs one listing of each area, a head for each other group, and for each index that it updates what
 /// merge_run_of() costs and a listing of the seals of each of its directories.
 Result<MergedAll> merge_groups_of(store::ObjectStore& store, const std::string& directory,
                                   const MergeOptions& options = {});
-/// The same for a channel. Also fails with R016 (invalid name), and R015 or R026 (no record), unless the store
-/// has neither a base index nor a merged index of that channel: then the channel is not read.
+/// The same for a channel. If the store has neither a base index nor a merged index of that channel, neither name nor
+/// record is looked at, and the call succeeds with `exists` false. Else it also fails with R016 (invalid name), and
+/// R015 or R026 (no record).
 Result<Merged> merge_channel(store::ObjectStore& store, const std::string& name, const MergeOptions& options = {});
 
 struct Shown {

@@ -49,7 +49,9 @@ enum class Others : std::uint8_t { left, replaced };
 
 /// What pages are derived from, as it was at one moment.
 struct Snapshot {
-  std::string token; ///< another value whenever the source is another one (see Source::token for the exception)
+  /// Another value whenever the source is another one. Exception: while a merged index has too few sources to be made
+  /// anew, changes of what is left do not change it.
+  std::string token;
   /// Returns the work that makes the pages show this snapshot. `shown` is the content of the state object `state_key`
   /// as it was read, empty if it does not exist. The work also includes the pages of the projects that earlier
   /// snapshots of the same write_pages() touched: in a lost round one of them may have replaced a newer page

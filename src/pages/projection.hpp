@@ -24,8 +24,10 @@ constexpr std::string_view k_page_cache = "public, max-age=60";
 struct Projected {
   /// What the last round wrote and removed. A copy counts as a page. So does each write of the state object: up to two.
   std::uint64_t pages_written = 0, pages_removed = 0;
-  std::vector<std::string> foreign = {}; ///< keys of pages that another tool writes, and that were left to it; sorted
-  std::uint64_t generation = 0;          ///< of a channel or a distribution: what its pages show now; else 0
+  /// Keys of pages that turned out to be another tool's and were left to it; sorted. Without the find-links page that
+  /// settings.json gives to another tool.
+  std::vector<std::string> foreign = {};
+  std::uint64_t generation = 0; ///< of a channel or a distribution: what its pages show now; else 0
 };
 
 /// One warning P113 for the pages that were left to another tool; none without such pages. Pure.
@@ -36,24 +38,24 @@ Findings foreign_notes(const Projected& projected);
 /// nor a history nor a page of ours, nothing is written; a `simple-json/index.html` counts as ours unread. The
 /// find-links page is neither written nor removed if settings.json says that another tool writes it. Fails with
 /// precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds, already_exists (R018)
-/// if two sets disagree about a file, R010 to R014 of a set there or of its history, P115, R007 or B002 to B004 of
-/// settings.json, and the errors of the store. Each round lists the pages and reads every page, eight at the same time.
-/// One after the other it reads settings.json, each record of the history, each set that no earlier round has read, and
-/// the METADATA of one wheel per project; and writes pages whose bytes differ. It lists the seals two to four times and
-/// the history three to five times: each read() of write_pages() does; and each once before the first round. With
-/// nothing sealed it reads page after page until one is ours. Does not look whether the directory is a distribution:
-/// its pages come from project_distribution().
+/// if two sets disagree about a file, R010 to R012 or R014 of a set there or of its history, P115, R007 or B002 to B004
+/// of settings.json, and the errors of the store. Each round lists the pages and reads every page, eight at the same
+/// time. One after the other it reads settings.json, each record of the history, each set that no earlier round has
+/// read, and the METADATA of one wheel per project; and writes pages whose bytes differ. Before the first round it
+/// lists seals and history once; each round lists the seals two to four times, and the history once more than that.
+/// With nothing sealed it reads page after page until one is ours. Does not look whether the directory is a
+/// distribution: its pages come from project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
-/// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
-/// names, also if these are none. A distribution is a simple repository itself, so `{project}/index.html` is written,
-/// too; and at the end `pages.json`, which says which generation the pages show. Removes every other
-/// `{directory}/X/index.html`: keep other pages elsewhere. The first call also removes pages that another tool wrote
-/// there before; once our pages are complete, later calls leave pages with links that another tool writes. A project
-/// called simple, simple-json, merged or seals gets no such page, and none there is removed. Each round reads all sets,
-/// eight at the same time, and lists every object below the directory; it reads the pointer as often as it lists the
-/// seals. A set whose record or seal is missing is not shown, and nothing reports it. Other errors are those of
-/// project_directory() and registry::require_distribution().
+/// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that it shows
+/// (registry::read_distribution()), also if these are none. A distribution is a simple repository itself, so
+/// `{project}/index.html` is written, too; and at the end `pages.json`, which says which generation the pages show.
+/// Removes every other `{directory}/X/index.html`: keep other pages elsewhere. The first call also removes pages that
+/// another tool wrote there before; once our pages are complete, later calls leave pages with links that another tool
+/// writes. A project called simple, simple-json, merged or seals gets no such page, and none there is removed. Each
+/// round reads all sets, eight at the same time, and lists every object below the directory; it reads the pointer as
+/// often as it lists the seals. A set whose record or seal is missing is not shown, and nothing reports it. Other
+/// errors are those of project_directory() and registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);

@@ -223,6 +223,30 @@ TEST_F(MergedIndex, RepairFindsWhatTheStateDoesNotKnow) {
   EXPECT_EQ(repair_channel(*store_, "staging")->pages_written, 0u);
 }
 
+// The state that a writer writes first is readable again; it must not hide that nobody has listed the pages.
+TEST_F(MergedIndex, APageThatNoStateNamesIsRemovedAfterAKillToo) {
+  auto damage = [](store::ObjectStore& store) {
+    ASSERT_TRUE(mirror(store, {"numpy-2.0-py3-none-any.whl"}));
+    ASSERT_TRUE(publish(store, {"core-1.0-py3-none-any.whl"}));
+    ASSERT_TRUE(store.put(k_channel + "/merged/simple/gone/index.html", content::Rope::literal("old"), {}));
+    ASSERT_TRUE(store.put(k_channel + "/merged/pages.json", content::Rope::literal("{"), {}));
+  };
+  damage(*store_);
+  FaultyStore counting(*store_);
+  ASSERT_TRUE(pages::merge_channel(counting, "staging"));
+  EXPECT_FALSE(*store_->head(k_channel + "/merged/simple/gone/index.html"));
+  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+    SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
+    auto store = store::make_memory_store();
+    damage(*store);
+    FaultyStore faulty(*store, {FaultyStore::Fault::die_after, n, false});
+    static_cast<void>(pages::merge_channel(faulty, "staging"));
+    ASSERT_TRUE(pages::merge_channel(*store, "staging"));
+    EXPECT_FALSE(*store->head(k_channel + "/merged/simple/gone/index.html"));
+    EXPECT_EQ(store->get(k_channel + "/merged/pages.json", 1 << 20)->value().find("unlisted"), std::string::npos);
+  }
+}
+
 // A writer that died halfway has changed pages that the state vouched for; then the channel returned to where it was.
 TEST_F(MergedIndex, PagesOfAMoveThatDiedAreFoundWhenTheChannelReturns) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));

@@ -10,12 +10,12 @@ namespace quarry::registry {
 bool binds(const LedgerRecord& move);
 /// The policy that `protect` bound; empty for any other move. Pure.
 PolicyDigest bound_by(const LedgerRecord& move);
-/// The policy that protected the channel after this move, and before it; empty: none did. The entry says it. Older
-/// programs wrote entries that do not: then the moves before are read, back to one that says it, binds a policy or
-/// lifts the protection, and the call fails as load_ledger() if one of these is lost. bound_before() reads one entry
-/// more, the one before this move; of a move that begins_anew() it returns nothing, because what was bound before it is
-/// lost.
+/// The policy that protected the channel after this move; empty: none did. No read if the entry says it. Older programs
+/// wrote entries that do not: then the moves before are read, back to one that says it, binds a policy or lifts the
+/// protection. Fails as load_ledger() if one of these is lost.
 Result<PolicyDigest> bound_after(ObjectReader& store, const LedgerRecord& move);
+/// The policy before this move: that of the entry before it, which costs one read more. Empty for a move that
+/// begins_anew(), because what was bound before it is lost.
 Result<PolicyDigest> bound_before(ObjectReader& store, const LedgerRecord& move);
 /// What protects the channel by its moves. `ChannelRecord::previous` is not compared: no move goes by it.
 struct Bound {

@@ -40,12 +40,12 @@ struct Recorded {
 /// one listing for each set; then one read for each record about them, or, where evidence is not all marked, one more
 /// listing and a read for each evidence record of the store and for each attempt about these sets.
 Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped);
-/// The second look of a promotion: the keys of the evidence that recorded_about() would read now, and of all waivers
-/// and revocations, sorted, whatever the objects hold. `judged` are the evidence keys of the first look, sorted. The
-/// caller compares both: a key that is new is a record that has come since, and evidence whose mark was removed is
-/// missing. Evidence of `judged` that was removed while its mark stayed is not noticed: its key is returned. Three
-/// requests, one listing for each set, one more listing where not all evidence is marked, and a head for each mark that
-/// `judged` does not have, one after the other.
+/// The second look of a promotion, right before it writes. Returns the keys of the evidence that recorded_about() would
+/// read now, and of all waivers and revocations, sorted, whatever the objects hold. `judged` are the evidence keys of
+/// the first look, sorted. The caller compares both: a new key is a record that came since; a missing key is evidence
+/// that lost its mark. Evidence of `judged` that was removed while its mark stayed is not noticed: its key is returned.
+/// Three requests, one listing for each set, one more listing where not all evidence is marked, and a head for each
+/// mark that `judged` does not have, one after the other.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                           const std::vector<std::string>& judged);
 

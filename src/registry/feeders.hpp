@@ -21,11 +21,14 @@ struct Fed {
 };
 /// Returns the new `fed_by` of the distribution once these channels of `source` have added to it. An empty `feeders`
 /// stands for packages that come from no channel. If `fed_by` is empty, all `feeders` must be unprotected, or all be
-/// protected by one policy. Else a channel is admitted if its policy is one of those in `fed_by`, or one to which a
-/// channel of `fed_by` that adds now is bound now; if it is in `fed_by` itself and is now bound to another policy; or
-/// if it is not protected any more, and is the only one in `fed_by` and the only one that adds: then the result is
-/// empty, and the distribution is open to all again. Others are refused with held O055. The order of `feeders` does not
-/// count. No read unless a channel of `fed_by` has another policy than there; then its moves since are read.
+/// protected by one policy. Else a channel is admitted if:
+///   - its policy is one of those in `fed_by`;
+///   - it is in `fed_by` itself and is now bound to another policy;
+///   - its policy is the new one of such a channel, which adds in this call;
+///   - it is not protected any more, and is the only one in `fed_by` and the only one that adds: then the result is
+///     empty, and the distribution is open to all again.
+/// Others are refused with held O055. The order of `feeders` does not count. No read unless a channel of `fed_by` has
+/// another policy than there; then its moves since are read.
 Result<std::vector<Feeder>> admit(ObjectReader& source, const Fed& fed, const std::vector<Feeder>& feeders);
 
 } // namespace quarry::registry

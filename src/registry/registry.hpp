@@ -14,7 +14,8 @@
 //   R024 several releases have that name          R025 not a name for a release
 //   R026 the record of a channel is gone, and its pages are there
 //   R031 the store ignores conditional writes
-// R021, a warning: an object among evidence, attempts, waivers or releases is not a valid record (releases.hpp: error).
+// R021, a warning: an object among evidence, attempts, waivers or releases is not a valid record. find_release() of
+// one by its name makes it an error (releases.hpp).
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
@@ -122,10 +123,10 @@ bool is_junk(const Error& error);
 // Seals.
 /// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was
 /// written now, false if the set is sealed already. The set record must exist (R010); whether its files exist is not
-/// checked, the caller has written them. Afterwards a set record that garbage collection removed meanwhile is
-/// written again. An existing seal that is damaged is not replaced: corrupt (R011, R014). Fails with R005 if the record
-/// has no directory. After R004 and any error of the store the set may be sealed. Four requests; three if the set is
-/// sealed already.
+/// checked, the caller has written them. Afterwards a set record that garbage collection removed meanwhile is written
+/// again. An existing seal that is damaged is not replaced: corrupt (R011, R012, R014, B002 to B004). Fails with R005
+/// if the record has no directory. After R004 and any error of the store the set may be sealed. Four requests; three if
+/// the set is sealed already.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time);
 /// The same for a set whose record is at hand: it is not read, nor compared with `set`. One request less.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const SetRecord& record, const Timestamp& time);
@@ -197,12 +198,12 @@ struct View {
 /// file. Pure: the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
 /// Returns `base` with these sets appended; a set that it has already is not named twice. If both have a file, the
-/// record of `base` stays. Load `base` with load_view_for(base, sets). If the shard of a project in `sets` is missing,
-/// the project's old files are lost from the view. Nothing reports that. The result has the shards that `base` has and
-/// those of these projects. Unknown fields of `base` are not taken over, except its empty extras, without those that
-/// these sets fill. Fails with R018 if a file name gets two contents. Fails with R023 instead if `base`, or
-/// another of the sets, has the `rocm` of another family, and both keys name their family (a part that begins with
-/// `gfx`). Pure.
+/// record of `base` stays. `base` must have the shard of every project of `sets` that it shows (load_view_for(base,
+/// sets) gives them): the new view loses the old files of a project whose shard is missing, without an error. The
+/// result has the shards that `base` has and those of these projects. Unknown fields of `base` are not taken over,
+/// except its empty extras, without those that these sets fill. Fails with R018 if a file name gets two contents. Fails
+/// with R023 instead if `base`, or another of the sets, has the `rocm` of another family, and both keys name their
+/// family (a part that begins with `gfx`). Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
