@@ -50,16 +50,30 @@ CellPlan missing(registry::Cell cell, std::string gap) {
   return plan;
 }
 
-/// Whether anything was built for the platform. A pure wheel or an sdist can be installed anywhere, so one of a Linux
-/// run says nothing of Windows; of a run that names no platform it says no less of the one than of the other.
-bool is_built_for(const std::vector<Subject>& release, const Platform& platform) {
-  return std::any_of(release.begin(), release.end(), [&](const Subject& subject) {
-    const auto& own = subject.set.origin.platform;
-    return std::any_of(subject.set.files.begin(), subject.set.files.end(), [&](const registry::FileRecord& file) {
-      auto reach = reach_of(file.filename);
-      if (!reach || !fits_platform(*reach, platform)) return false;
-      return !reach->platforms.empty() || own.empty() || own == platform;
-    });
+/// Whether a set's file was built for the platform. A pure wheel or an sdist can be installed anywhere, so one of a
+/// Linux run says nothing of Windows; of a run that names no platform it says no less of the one than of the other.
+bool is_built_for(const Subject& subject, const Reach& reach, const Platform& platform) {
+  const auto& own = subject.set.origin.platform;
+  return fits_platform(reach, platform) && (!reach.platforms.empty() || own.empty() || own == platform);
+}
+
+/// Whether a set has a file for which `fits` (of the set, the file and its reach) is true.
+template <class Fits> bool any_file(const std::vector<Subject>& release, Fits fits) {
+  for (const auto& subject : release)
+    for (const auto& file : subject.set.files)
+      if (auto reach = reach_of(file.filename); reach && fits(subject, file, *reach)) return true;
+  return false;
+}
+
+/// Whether a set brings a wheel of the framework for the cell. A job that builds it for one family says so by its
+/// group, any other job builds it for all families. An sdist is not a build.
+bool has_framework(const std::vector<Subject>& release, const registry::Cell& cell) {
+  return any_file(release, [&](const Subject& subject, const registry::FileRecord& file, const Reach& reach) {
+    const auto& group = subject.set.origin.group;
+    bool of_family =
+        cell.family.empty() || !group.starts_with("gfx") || dist::family_key(group) == dist::family_key(cell.family);
+    return of_family && file.project == dist::family_key(cell.framework) && file.filename.ends_with(".whl") &&
+           is_built_for(subject, reach, cell.platform) && fits_python(reach, cell.python);
   });
 }
 
@@ -68,6 +82,31 @@ struct Asked {
   const Expectation& expectation;
   std::string by;
 };
+
+/// For each expected Python; there for each expected family, or once if no family has it.
+void add_missing_framework(const std::vector<Subject>& release, const Asked& asked, const registry::Cell& framework,
+                           std::vector<CellPlan>& cells) {
+  auto add = [&](const registry::Cell& cell) {
+    auto where = cell.python.empty() ? std::string() : " for Python " + cell.python;
+    if (!cell.family.empty()) where += (where.empty() ? " for " : " and ") + cell.family;
+    cells.push_back(
+        missing(cell, fmt::format("{} expects {}{}, which no set brings", asked.by, cell.framework, where)));
+  };
+  auto pythons = asked.expectation.pythons;
+  if (pythons.empty()) pythons.emplace_back();
+  for (const auto& python : pythons) {
+    auto cell = framework;
+    cell.python = python;
+    if (!has_framework(release, cell)) {
+      add(cell);
+      continue;
+    }
+    for (const auto& family : asked.expectation.families) {
+      cell.family = family;
+      if (!has_framework(release, cell)) add(cell);
+    }
+  }
+}
 
 void add_missing(const Policy& policy, const std::vector<Subject>& release, const Asked& asked,
                  std::vector<CellPlan>& cells) {
@@ -85,12 +124,19 @@ void add_missing(const Policy& policy, const std::vector<Subject>& release, cons
       if (!inventory.families.contains(dist::family_key(family)))
         cells.push_back(missing({platform, family, "", ""},
                                 fmt::format("{} expects packages of {}, which no set brings", asked.by, family)));
+    for (const auto& framework : expect.frameworks) {
+      inventory.particular.erase(dist::family_key(framework)); // it is asked for by name
+      add_missing_framework(release, asked, {platform, "", "", framework}, cells);
+    }
     for (const auto& python : expect.pythons)
       if (auto lacking = without_python(inventory, python); !lacking.empty())
         cells.push_back(missing({platform, "", python, ""},
                                 fmt::format("{} expects Python {}, for which {} {} no wheel", asked.by, python,
                                             text::join(lacking, ", "), lacking.size() == 1 ? "has" : "have")));
-    if (cells.size() == before && !is_built_for(release, platform))
+    bool built = any_file(release, [&](const Subject& subject, const registry::FileRecord&, const Reach& reach) {
+      return is_built_for(subject, reach, platform);
+    });
+    if (cells.size() == before && !built)
       cells.push_back(missing({platform, "", "", ""},
                               fmt::format("{} expects {}, and no set was built for it", asked.by, platform)));
   }

@@ -62,11 +62,22 @@ std::optional<quarry::Finding> ignored_failure(const Judging& judging, const Que
   return std::nullopt;
 }
 
+/// All results that count have passed, and the policy wants more of them. The cell is held as one without a result.
+Answer too_few(Answer answer, std::size_t asked) {
+  answer.kind = Answer::Kind::missing;
+  answer.standing.state = SuiteState::not_counted;
+  answer.taken = true; // so a machine exists
+  answer.text += fmt::format("; the policy asks for the last {} results, and {} {}", asked, answer.standing.results.all,
+                             answer.standing.results.all == 1 ? "counts" : "count");
+  return answer;
+}
+
 Answer answer_of(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   auto sorted = sort_evidence(judging, question);
   if (sorted.counted.empty()) return find_missing(judging, question, sorted);
-  const auto& [stored, ended_us, inherited] = deciding(policy, sorted);
+  auto asked = asked_passes(policy, question.rule);
+  const auto& [stored, ended_us, inherited] = deciding(policy, sorted, asked);
   const auto& record = stored->record;
   auto age = question.now_us - ended_us;
   auto on = inherited
@@ -78,6 +89,7 @@ Answer answer_of(const Judging& judging, const Question& question) {
   Answer answer{Answer::Kind::passed, "", stored, {question.suite, SuiteState::passed, {}, results}, suspect(counted)};
   if (is_pass(record, policy)) {
     answer.text = pass_text(record, {age, on, results});
+    if (results.all < asked) return too_few(std::move(answer), asked);
     answer.ignored = ignored_failure(judging, question, sorted, ended_us);
     return answer;
   }

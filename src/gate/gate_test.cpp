@@ -263,6 +263,27 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"an_old_failure_does_not",
             records({at(failed(k_set), k_now - 20 * k_day), at(passed(k_set), k_now - k_hour)}), k_ready, "passed", "",
             "flaky = \"any_failure_holds\""},
+        Row{"one_pass_of_two_is_too_few", records({passed(k_set)}), k_held,
+            "the policy asks for the last 2 results, and 1 counts", "", "last_n_pass = 2"},
+        Row{"the_last_two_passed",
+            records({at(failed(k_set), k_now - 4 * k_hour), at(passed(k_set), k_now - 3 * k_hour), passed(k_set)}),
+            k_ready, "2 of 3 results", "", "last_n_pass = 2"},
+        Row{"one_of_the_last_two_failed",
+            records({at(passed(k_set), k_now - 5 * k_hour), at(failed(k_set), k_now - 4 * k_hour), passed(k_set)}),
+            k_held, "failed 1 of 3", "", "last_n_pass = 2"},
+        Row{"a_stale_pass_is_not_one_of_two", records({at(passed(k_set), k_now - 20 * k_day), passed(k_set)}), k_held,
+            "and 1 counts", "", "last_n_pass = 2"},
+        Row{"any_failure_holds_before_the_last_two",
+            records({at(failed(k_set), k_now - 4 * k_hour), at(passed(k_set), k_now - 3 * k_hour), passed(k_set)}),
+            k_held, "failed 1 of 3", "", "flaky = \"any_failure_holds\"\nlast_n_pass = 2"},
+        Row{"a_suite_asks_for_more_than_the_policy",
+            records({at(passed(k_set), k_now - 4 * k_hour), at(passed(k_set), k_now - 3 * k_hour), passed(k_set)}),
+            k_ready, "passed", "[[suite]]\nname = \"rocm-sdk\"\nlast_n_pass = 3\n", "last_n_pass = 2"},
+        Row{"a_suite_asks_for_more_than_there_are",
+            records({at(passed(k_set), k_now - 3 * k_hour), passed(k_set)}), k_held, "the last 3 results, and 2 count",
+            "[[suite]]\nname = \"rocm-sdk\"\nlast_n_pass = 3\n", "last_n_pass = 2"},
+        Row{"too_few_is_not_without_a_runner", records({passed(k_set)}), k_held, "does not excuse it", k_no_runner,
+            "no_runner = \"waive\"\nlast_n_pass = 2"},
         Row{"an_unsealed_pass_does_not_heal",
             [](Case& c) {
               auto e = passed(k_set);
@@ -592,6 +613,41 @@ TEST(Gate, AnExpectedPythonNeedsAWheelOfEachProjectThatHasSome) {
   auto verdict = judge(*any, Case{"stable", {subject}, {}, {}, k_now});
   EXPECT_THAT(verdict.cells.back().reasons, ElementsAre("policy p expects Python 3.13, for which torch has no wheel"));
   EXPECT_EQ(verdict.cells.back().cell.python, "3.13");
+}
+
+TEST(Gate, AnExpectedFrameworkIsThereForEachPythonAndFamily) {
+  const std::string on_linux = "[expect]\nplatforms = [\"linux\"]\nframeworks = [\"torch\"]\n";
+  const std::string pythons = "pythons = [\"3.12\", \"3.13\"]\n",
+                    families = "families = [\"gfx103X-dgpu\", \"gfx94X-dcgpu\"]\n";
+  auto torch = [](const std::string& name, const std::string& group = "", char digit = 'b') {
+    Subject subject;
+    subject.digest = digest_of_all(digit);
+    subject.set.origin.platform = Platform::linux;
+    subject.set.origin.group = group;
+    subject.set.files = {file(name, "torch")};
+    return subject;
+  };
+  const auto sdk = a_set({"gfx103x-dgpu", "gfx94x-dcgpu"});
+  auto gaps = [&](const std::string& expect, const std::vector<Subject>& subjects) {
+    std::vector<std::string> found;
+    for (const auto& cell : judge(policy(expect), Case{"stable", subjects, {}, {}, k_now}).cells)
+      if (cell.set.empty()) found.push_back(cell.cell.framework + "|" + cell.cell.python + "|" + cell.reasons.front());
+    return found;
+  };
+  const std::string cp312 = "torch-2.9-cp312-cp312-linux_x86_64.whl", cp313 = "torch-2.9-cp313-cp313-linux_x86_64.whl";
+  EXPECT_THAT(gaps(on_linux, {sdk}), ElementsAre("torch||policy p expects torch, which no set brings"));
+  EXPECT_THAT(gaps(on_linux, {sdk, torch("torch-2.9.tar.gz")}), ElementsAre(HasSubstr("expects torch,")));
+  EXPECT_THAT(gaps(on_linux, {sdk, torch("torch-2.9-cp312-cp312-win_amd64.whl")}), ElementsAre(HasSubstr("torch,")));
+  EXPECT_THAT(gaps(on_linux, {sdk, torch(cp312)}), IsEmpty());
+  EXPECT_THAT(gaps(on_linux + pythons, {sdk, torch(cp312)}),
+              ElementsAre("torch|3.13|policy p expects torch for Python 3.13, which no set brings"));
+  EXPECT_THAT(gaps(on_linux + pythons, {sdk, torch(cp312), torch(cp313, "", 'c')}), IsEmpty());
+  EXPECT_THAT(gaps(on_linux + families, {sdk, torch(cp312)}), IsEmpty()) << "built for all families";
+  EXPECT_THAT(gaps(on_linux + families, {sdk, torch(cp312, "gfx94X-dcgpu")}),
+              ElementsAre("torch||policy p expects torch for gfx103X-dgpu, which no set brings"));
+  EXPECT_THAT(gaps(on_linux + pythons + families, {sdk, torch(cp312, "gfx94X-dcgpu"), torch(cp312, "gfx103X-dgpu", 'c'),
+                                                   torch(cp313, "gfx94X-dcgpu", 'd')}),
+              ElementsAre("torch|3.13|policy p expects torch for Python 3.13 and gfx103X-dgpu, which no set brings"));
 }
 
 TEST(Gate, FrameworkRulesAreForSetsThatHoldTheFramework) {

@@ -117,8 +117,10 @@ Result<void> read_expectation(TomlTable& table, Expectation& into) {
   if (table.has("families")) TRY_DO(read_list(table, "families", into.families, is_name, "the name of one family"));
   if (table.has("pythons")) TRY_DO(read_list(table, "pythons", into.pythons, is_one_python, "a Python such as 3.12"));
   if (table.has("projects")) TRY_DO(read_list(table, "projects", into.projects, is_name, "a project's name"));
-  if (into.families.empty() && into.pythons.empty() && into.projects.empty())
-    return table.error("families", "is missing, and so are pythons and projects: nothing would be expected");
+  if (table.has("frameworks")) TRY_DO(read_list(table, "frameworks", into.frameworks, is_name, "a framework's name"));
+  if (into.families.empty() && into.pythons.empty() && into.projects.empty() && into.frameworks.empty())
+    return table.error("families",
+                       "is missing, and so are pythons, projects and frameworks: nothing would be expected");
   return {};
 }
 
@@ -128,6 +130,7 @@ Result<void> read_states(TomlTable& table, Policy& policy) {
   TRY_DO(table.choice("expected_failure", expected, {"held", "waive", "strict"}));
   TRY_DO(table.choice("skipped_counts_as", skipped, {"passed", "failed"}));
   TRY_DO(table.choice("flaky", flaky, {"latest", "any_failure_holds"}));
+  TRY_DO(read_last_n_pass(table, policy.last_n_pass));
   policy.no_runner = no_runner == "held" ? NoRunner::held : NoRunner::waive;
   policy.expected_failure = expected == "held"    ? ExpectedFailure::held
                             : expected == "waive" ? ExpectedFailure::waive
@@ -153,10 +156,11 @@ Result<void> read_suite(TomlTable& table, SuiteRule& into) {
   TRY_DO(read_reported(table, into));
   TRY_DO(table.integer("min_passed", into.min_passed));
   if (into.min_passed < 1) return table.error("min_passed", "must be at least 1");
+  TRY_DO(read_last_n_pass(table, into.last_n_pass));
   if (into.packaged && !into.digests.empty())
     return table.error("digest", "and packaged exclude each other: the packages bring the definition");
-  if (into.digests.empty() && !into.packaged && !into.gpu && into.min_passed == 1)
-    return table.error("name", "has no condition: add digest, packaged, gpu or min_passed");
+  if (into.digests.empty() && !into.packaged && !into.gpu && into.min_passed == 1 && !into.last_n_pass)
+    return table.error("name", "has no condition: add digest, packaged, gpu, min_passed or last_n_pass");
   return {};
 }
 

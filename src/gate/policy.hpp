@@ -18,7 +18,8 @@ enum class NoRunner : std::uint8_t { held, waive };
 /// pass does, until the entry is removed from the policy; so entries do not outlive their reason.
 enum class ExpectedFailure : std::uint8_t { held, waive, strict };
 enum class Skipped : std::uint8_t { passed, failed };
-/// latest: the newest result that counts decides. any_failure_holds: one failure within max_age holds.
+/// latest: the newest result that counts decides. any_failure_holds: one failure within max_age holds. Both may ask for
+/// more results than one: Policy::last_n_pass.
 enum class Flaky : std::uint8_t { latest, any_failure_holds };
 /// Who may have made a waiver: anybody, the approver alone, or anybody but the approver.
 enum class Requester : std::uint8_t { anybody, approver, another };
@@ -53,6 +54,7 @@ struct SuiteRule {
   bool gpu = false;                 ///< only runs on a machine with a GPU of the cell's family count
   bool reported = false;            ///< a report's own statement about the GPU is enough, if a signer has signed it
   std::int64_t min_passed = 1;
+  std::int64_t last_n_pass = 0; ///< 0: what [states] says
 };
 
 /// One [[signer]]: whose signatures count.
@@ -87,8 +89,9 @@ struct Patience {
 
 /// [expect]: what a release must contain. Empty lists expect nothing.
 struct Expectation {
-  std::vector<Platform> platforms; ///< the families, Pythons and projects are expected on each of them
+  std::vector<Platform> platforms; ///< all else is expected on each of them
   std::vector<std::string> families, pythons, projects;
+  std::vector<std::string> frameworks; ///< for each of the Pythons and families
 };
 
 /// What a policy that protects a channel must have, unless it says openly that it does not: `openly = ["unsigned"]`.
@@ -110,6 +113,7 @@ struct Policy {
   ExpectedFailure expected_failure = ExpectedFailure::held;
   Skipped skipped = Skipped::passed;
   Flaky flaky = Flaky::latest;
+  std::int64_t last_n_pass = 1; ///< so many of the newest results that count must exist, and must have passed
   Requester requester = Requester::anybody;
   std::vector<SuiteRule> suites; ///< each name once
   /// The suites that must pass on the files of a release that was made from a candidate. For all other suites the

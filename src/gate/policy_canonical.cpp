@@ -17,12 +17,14 @@ namespace {
 std::string minutes(std::int64_t age_us) { return fmt::format("{}m", age_us / 60'000'000); }
 
 Json states_json(const Policy& policy) {
-  return {{"no_runner", policy.no_runner == NoRunner::held ? "held" : "waive"},
-          {"expected_failure", policy.expected_failure == ExpectedFailure::held    ? "held"
-                               : policy.expected_failure == ExpectedFailure::waive ? "waive"
-                                                                                   : "strict"},
-          {"skipped_counts_as", policy.skipped == Skipped::passed ? "passed" : "failed"},
-          {"flaky", policy.flaky == Flaky::latest ? "latest" : "any_failure_holds"}};
+  Json json{{"no_runner", policy.no_runner == NoRunner::held ? "held" : "waive"},
+            {"expected_failure", policy.expected_failure == ExpectedFailure::held    ? "held"
+                                 : policy.expected_failure == ExpectedFailure::waive ? "waive"
+                                                                                     : "strict"},
+            {"skipped_counts_as", policy.skipped == Skipped::passed ? "passed" : "failed"},
+            {"flaky", policy.flaky == Flaky::latest ? "latest" : "any_failure_holds"}};
+  if (policy.last_n_pass != 1) json["last_n_pass"] = policy.last_n_pass;
+  return json;
 }
 
 Json requirement_json(const Requirement& rule) {
@@ -40,6 +42,7 @@ Json suite_json(const SuiteRule& rule) {
   if (rule.packaged) json["packaged"] = true;
   if (rule.gpu) json["gpu"] = true;
   if (rule.reported) json["reported"] = "accept";
+  if (rule.last_n_pass) json["last_n_pass"] = rule.last_n_pass;
   return json;
 }
 
@@ -97,8 +100,9 @@ std::string canonical_json(const Policy& policy) {
   if (auto words = policy.openly.words(); !words.empty()) json["openly"] = words;
   const auto& expect = policy.expectation;
   if (!expect.platforms.empty()) json["expect"]["platforms"] = expect.platforms;
-  for (const auto& [key, names] : {std::pair("families", &expect.families), std::pair("pythons", &expect.pythons),
-                                   std::pair("projects", &expect.projects)})
+  for (const auto& [key, names] :
+       {std::pair("families", &expect.families), std::pair("pythons", &expect.pythons),
+        std::pair("projects", &expect.projects), std::pair("frameworks", &expect.frameworks)})
     if (!names->empty()) json["expect"][key] = *names;
   return json.dump();
 }

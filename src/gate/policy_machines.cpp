@@ -10,6 +10,7 @@ namespace quarry::gate {
 
 namespace {
 
+constexpr std::int64_t k_last_n_pass_max = 100; // more would hold everything: a result needs a machine for an hour
 constexpr std::int64_t k_patience_unit_us = 60'000'000; // ages are written in minutes
 
 Result<void> read_set_aside(TomlTable& table, const Policy& policy, SetAside& into) {
@@ -68,6 +69,13 @@ Result<void> read_reported(TomlTable& table, SuiteRule& into) {
   TRY_DO(table.choice("reported", reported, {"refuse", "accept"}));
   into.reported = reported == "accept";
   if (into.reported && !into.gpu) return table.error("reported", "has no meaning without gpu = true");
+  return {};
+}
+
+Result<void> read_last_n_pass(TomlTable& table, std::int64_t& into) {
+  TRY_DO(table.integer("last_n_pass", into));
+  if (table.has("last_n_pass") && (into < 1 || into > k_last_n_pass_max))
+    return table.error("last_n_pass", fmt::format("must be from 1 to {}", k_last_n_pass_max));
   return {};
 }
 

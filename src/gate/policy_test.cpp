@@ -244,10 +244,36 @@ TEST(Policy, AnExpectationNamesWhatItExpects) {
   EXPECT_THAT(good->expectation.families, ElementsAre("gfx94X-dcgpu"));
   EXPECT_EQ(parse_stored_policy({canonical_json(*good), "x"})->digest, good->digest);
   for (const char* bad :
-       {"platforms = [\"linux\"]\n", "projects = [\"rocm\"]\n", "platforms = [\"*\"]\nprojects = [\"rocm\"]\n",
-        "platforms = [\"linux\"]\nfamilies = [\"gfx*\"]\n", "platforms = [\"linux\"]\npythons = [\"*\"]\n",
+       {"platforms = [\"linux\"]\n", "projects = [\"rocm\"]\n", "frameworks = [\"torch\"]\n",
+        "platforms = [\"linux\"]\nframeworks = [\"*\"]\n", "platforms = [\"linux\"]\nframeworks = []\n",
+        "platforms = [\"*\"]\nprojects = [\"rocm\"]\n", "platforms = [\"linux\"]\nfamilies = [\"gfx*\"]\n",
+        "platforms = [\"linux\"]\npythons = [\"*\"]\n",
         "platforms = [\"linux\"]\nprojects = [\"rocm\"]\nframework = [\"torch\"]\n"})
     EXPECT_FALSE(read(bad)) << bad;
+  auto torch = read("platforms = [\"linux\"]\nframeworks = [\"torch\"]\n");
+  ASSERT_TRUE(torch) << render(torch.error());
+  EXPECT_THAT(torch->expectation.frameworks, ElementsAre("torch"));
+  EXPECT_EQ(parse_stored_policy({canonical_json(*torch), "x"})->digest, torch->digest);
+}
+
+TEST(Policy, HowManyResultsMustHavePassed) {
+  auto read = [](const std::string& states, const std::string& suite) {
+    return parse_policy({std::string(k_head) + states + k_require + suite, "p.toml"});
+  };
+  auto plain = read("", ""), one = read("[states]\nlast_n_pass = 1\n", ""),
+       two = read("[states]\nlast_n_pass = 2\n", "");
+  ASSERT_TRUE(plain && one && two);
+  EXPECT_EQ(one->digest, plain->digest) << "a policy that says the default keeps its digest";
+  EXPECT_NE(two->digest, plain->digest);
+  EXPECT_EQ(parse_stored_policy({canonical_json(*two), "x"})->last_n_pass, 2);
+  auto suite = "[[suite]]\nname = \"" + plain->requirements.at(0).suites.at(0) + "\"\nlast_n_pass = ";
+  auto own = read("", suite + "3\n");
+  ASSERT_TRUE(own) << render(own.error());
+  EXPECT_EQ(parse_stored_policy({canonical_json(*own), "x"})->suites.at(0).last_n_pass, 3);
+  for (const char* bad : {"0", "-1", "101", "\"2\""}) {
+    EXPECT_FALSE(read("", suite + bad + "\n")) << bad;
+    EXPECT_FALSE(read(std::string("[states]\nlast_n_pass = ") + bad + "\n", "")) << bad;
+  }
 }
 
 } // namespace

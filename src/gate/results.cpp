@@ -43,10 +43,14 @@ Sorted sort_evidence(const Judging& judging, const Question& question) {
   return sorted;
 }
 
-const Counted& deciding(const Policy& policy, const Sorted& sorted) {
-  if (policy.flaky == Flaky::any_failure_holds)
-    for (auto at = sorted.counted.rbegin(); at != sorted.counted.rend(); ++at)
-      if (!is_pass(at->stored->record, policy)) return *at;
+std::size_t asked_passes(const Policy& policy, const SuiteRule* rule) {
+  return static_cast<std::size_t>(rule && rule->last_n_pass ? rule->last_n_pass : policy.last_n_pass);
+}
+
+const Counted& deciding(const Policy& policy, const Sorted& sorted, std::size_t asked) {
+  auto looked_at = policy.flaky == Flaky::any_failure_holds ? sorted.counted.size() : asked;
+  for (auto at = sorted.counted.rbegin(); at != sorted.counted.rend() && looked_at; ++at, --looked_at)
+    if (!is_pass(at->stored->record, policy)) return *at;
   return sorted.counted.back();
 }
 

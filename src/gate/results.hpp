@@ -34,8 +34,11 @@ struct Sorted {
 /// Whether the record says that the suite has passed, as the policy takes skipped tests.
 bool is_pass(const registry::EvidenceRecord& evidence, const Policy& policy);
 Sorted sort_evidence(const Judging& judging, const Question& question);
-/// Which of the results that count decides by `flaky`; there is one at least.
-const Counted& deciding(const Policy& policy, const Sorted& sorted);
+/// How many of the newest results must have passed: what the suite's [[suite]] says, else [states].
+std::size_t asked_passes(const Policy& policy, const SuiteRule* rule);
+/// Which of the results that count decides by `flaky` and by `asked`, the number of the newest that must have passed:
+/// the newest failure that holds, else the newest result. At least one result counts.
+const Counted& deciding(const Policy& policy, const Sorted& sorted, std::size_t asked);
 
 /// Says why no result counts.
 std::string missing_text(const std::string& suite, const Sorted& sorted);

@@ -26,10 +26,12 @@ std::set<std::string> projects_of(const Request& request) {
   for (const auto* sets : {&request.source.sets, &request.elsewhere})
     for (const auto& sealed : *sets)
       for (const auto& file : sealed.set.files) projects.insert(file.project);
-  const auto& expected = request.policy.expectation.projects;
-  projects.insert(expected.begin(), expected.end());
-  for (const auto& expectation : request.expectations)
-    projects.insert(expectation.projects.begin(), expectation.projects.end());
+  auto add_expected = [&](const gate::Expectation& expectation) {
+    for (const auto* names : {&expectation.projects, &expectation.frameworks})
+      projects.insert(names->begin(), names->end());
+  };
+  add_expected(request.policy.expectation);
+  for (const auto& expectation : request.expectations) add_expected(expectation);
   return projects;
 }
 

@@ -283,11 +283,13 @@ std::string digest_of(const Request& request) {
   if (request.pin_from) json["pin"] = true;
   if (!request.base_index_name.empty()) json["base_index"] = request.base_index_name;
   for (const auto& sealed : request.elsewhere) json["elsewhere"].push_back(sealed.digest);
-  for (const auto& expectation : request.expectations)
-    json["expect"].push_back({{"platforms", expectation.platforms},
-                              {"families", expectation.families},
-                              {"pythons", expectation.pythons},
-                              {"projects", expectation.projects}});
+  for (const auto& expectation : request.expectations) {
+    auto& expect = json["expect"].emplace_back(Json{{"platforms", expectation.platforms},
+                                                    {"families", expectation.families},
+                                                    {"pythons", expectation.pythons},
+                                                    {"projects", expectation.projects}});
+    if (!expectation.frameworks.empty()) expect["frameworks"] = expectation.frameworks;
+  }
   return sha256(json.dump()).hex();
 }
 

@@ -17,6 +17,7 @@ template <class V, Either<ExpectedParts> R> void fields(V& v, R& r) {
   v.texts("families", r.families);
   v.texts("pythons", r.pythons);
   v.texts("projects", r.projects);
+  v.texts("frameworks", r.frameworks);
 }
 
 template <class V, Either<ReleaseRecord> R> void fields(V& v, R& r) {

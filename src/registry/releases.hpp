@@ -9,12 +9,14 @@
 
 namespace quarry::registry {
 
-/// What the release must bring besides what the policy expects. Empty lists expect nothing. Families, Pythons and
-/// projects are expected on each of the platforms, so with one of them `platforms` must not be empty.
+/// What the release must bring besides what the policy expects. Empty lists expect nothing. All else is expected on
+/// each of the platforms, so with one of the other lists `platforms` must not be empty.
 struct ExpectedParts {
   std::vector<Platform> platforms;
-  std::vector<std::string> families, pythons, projects;
-  bool empty() const { return platforms.empty() && families.empty() && pythons.empty() && projects.empty(); }
+  std::vector<std::string> families, pythons, projects, frameworks;
+  bool empty() const {
+    return platforms.empty() && families.empty() && pythons.empty() && projects.empty() && frameworks.empty();
+  }
 };
 struct ReleaseRecord {
   std::string name;            ///< what people call it, such as "7.2.0"; may be empty

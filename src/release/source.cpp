@@ -15,7 +15,8 @@ Result<void> add_expectation(store::ObjectReader& store, const registry::Release
   TRY(auto record, registry::load_release(store, release));
   const auto& expect = record.expect;
   if (!expect.empty())
-    source.expectations.push_back({expect.platforms, expect.families, expect.pythons, expect.projects});
+    source.expectations.push_back(
+        {expect.platforms, expect.families, expect.pythons, expect.projects, expect.frameworks});
   return {};
 }
 

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import small_artifacts  # noqa: E402
+from support import distributions, small_artifacts  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 
@@ -180,6 +180,38 @@ def test_a_release_expects_what_nobody_built(line, tmp_path):
     refused("O022", 2, "status", "--from", release, "--store", f"file:{line.store}")
     (tmp_path / "typo.toml").write_text('platforms = ["linux"]\nfamilys = ["gfx1151"]\n')
     refused("G002", 2, "gate", "--from", release, "--to", "stable", "--expect", tmp_path / "typo.toml", "--store", f"file:{line.store}")
+
+
+def test_a_release_expects_a_framework_for_each_python(line, tmp_path):
+    """The bound policy expects torch; it is missing for one Python, then it comes."""
+    line.policy.write_text(POLICY.replace("[[require]]", '[expect]\nplatforms = ["linux"]\npythons = ["3.12", "3.13"]\nframeworks = ["torch"]\n[[require]]', 1).replace('"nothing_expected", ', ""))
+    for channel in CHANNELS:
+        line("channel", "protect", channel, "--policy", line.policy, "--reason", "test of moves")
+    sets = []
+
+    def publish(python: str) -> str:
+        dist = tmp_path / f"torch-{python}"
+        dist.mkdir()
+        distributions.wheel_of(dist, "torch", "2.10.0", files={"torch.py": ""}, tag=f"{python}-{python}-linux_x86_64")
+        return line("publish", dist, "--run-id", python[2:], "--platform", "linux").json["set"]
+
+    def missing() -> list[tuple[str, str]]:
+        release = line.release(*[word for one in sets for word in ("--set", one)])
+        judged = line("gate", "--from", release, "--to", "stable-{family}", code=10).json
+        return [(cell["cell"]["framework"], cell["cell"].get("python", "")) for cell in judged["cells"] if not cell["set"]]
+
+    assert set(missing()) == {("torch", "3.12"), ("torch", "3.13")}
+    sets.append(publish("cp312"))
+    assert set(missing()) == {("torch", "3.13")}
+    sets.append(publish("cp313"))
+    assert missing() == []
+
+    only_policy = tmp_path / "jax.toml"
+    only_policy.write_text('platforms = ["linux"]\nframeworks = ["jax"]\n')
+    release = line.release(*[word for one in sets for word in ("--set", one)], "--expect", only_policy)
+    assert line("release", "show", release).json["expect"]["frameworks"] == ["jax"]
+    judged = line("gate", "--from", release, "--to", "stable-{family}", code=10).json
+    assert {cell["cell"]["framework"] for cell in judged["cells"] if not cell["set"]} == {"jax"}
 
 
 def test_a_distribution_gets_both_families(line, tmp_path):

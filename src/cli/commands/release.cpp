@@ -57,7 +57,7 @@ Result<NewRelease> release_of(const Arguments& arguments, store::ObjectReader& s
   if (auto file = arguments.find("--expect")) {
     TRY(auto text, sys::read_file(*file, k_notes_bytes_max), "while reading what is expected");
     TRY(auto expect, gate::parse_expectation({*file, std::move(text)}));
-    record.expect = {expect.platforms, expect.families, expect.pythons, expect.projects};
+    record.expect = {expect.platforms, expect.families, expect.pythons, expect.projects, expect.frameworks};
   }
   if (auto file = arguments.find("--notes")) {
     TRY(record.notes, sys::read_file(*file, k_notes_bytes_max), "while reading the notes");
@@ -143,7 +143,8 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
   for (const auto& platform : expect.platforms) platforms.emplace_back(platform.text());
   for (const auto& [what, names] :
        {std::pair("platforms", &std::as_const(platforms)), std::pair("families", &expect.families),
-        std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects)})
+        std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects),
+        std::pair("frameworks", &expect.frameworks)})
     if (!names->empty()) context.out.data(fact("expects", "{}: {}", what, text::join(*names, ", ")));
   for (const auto& waiver : shown.waivers)
     context.out.data(fact("waived", "{}  {}", waiver.digest.short_hex(), text_of_waiver(waiver)));
@@ -156,7 +157,8 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
                          {{"platforms", expect.platforms},
                           {"families", expect.families},
                           {"pythons", expect.pythons},
-                          {"projects", expect.projects}}},
+                          {"projects", expect.projects},
+                          {"frameworks", expect.frameworks}}},
                         {"notes", shown.record.notes},
                         {"waivers", waivers},
                         {"sets", sets}});
