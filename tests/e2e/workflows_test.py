@@ -99,6 +99,16 @@ def test_jobs_that_run_tests_have_no_token(name):
     assert "secrets." not in str(job)
 
 
+def test_only_the_steps_that_record_get_the_key():
+    """A secret in the environment of a whole job would reach the installer of the program, too."""
+    holders = set()
+    for name in NAMES:
+        for key, job in load(name)["jobs"].items():
+            assert "secrets." not in str(job.get("env", {}))
+            holders |= {(name, key, step["name"]) for step in job.get("steps", []) if "secrets." in str(step)}
+    assert holders == {("test_rocm_wheels.yml", "record_linux", "Record it"), ("test_rocm_wheels.yml", "record", "Record it")}
+
+
 @pytest.mark.parametrize("job", jobs())
 def test_jobs_end_and_run_what_was_reviewed(job):
     if "uses" in job:
@@ -144,9 +154,9 @@ def variables(place, tmp_path_factory):
         yield {"QUARRY_STORE": place.locator, "QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "QUARRY_REQUIREMENT": "", "AWS_ROLE_ARN": "", "AWS_TEST_ROLE_ARN": "", "AWS_REGION": "us-east-1"}
 
 
-def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, needs: dict | None = None, secrets: bool = True, **inputs: str) -> Job:
+def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, needs: dict | None = None, secrets: bool = True, evidence_key: str = "", **inputs: str) -> Job:
     workflow = load(workflow_name)
-    contexts = {"inputs": inputs_of(workflow, inputs), "vars": variables, "github": {"run_id": RUN}, "needs": needs or {}}
+    contexts = {"inputs": inputs_of(workflow, inputs), "vars": variables, "secrets": {"QUARRY_EVIDENCE_KEY": evidence_key}, "github": {"run_id": RUN}, "needs": needs or {}}
     environment = place.environment()
     if not secrets:
         environment = {name: value for name, value in environment.items() if not re.search("KEY|TOKEN|SECRET", name)}
@@ -190,7 +200,7 @@ def test_packages_of_a_run_are_tested_and_recorded(place, variables, built, tmp_
     workspace = tmp_path / "job/workspace"
     shutil.copytree(tmp_path / "workspace/evidence", workspace / "evidence")  # as upload-artifact and download-artifact do
 
-    def record(result: str, expected: int = 0, **more: str) -> Job:
+    def record(result: str, expected: int = 0, **more: str) -> Job:  # `evidence_key`: the secret
         return run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record_linux", expected=expected, needs={"linux": {"result": result}}, **inputs | more)
 
     assert "X021" in record("success", expected=6, amdgpu_family="gfx1151").steps[-1].output
@@ -200,6 +210,19 @@ def test_packages_of_a_run_are_tested_and_recorded(place, variables, built, tmp_
     assert [(one["result"], one["set"]) for one in evidence if not one.get("reported")] == [("passed", built["package_set"])]
     gate = quarry("gate", "--to", "stable", "--from", f"run:{RUN}-linux", "--policy", "demo", "--store", place.locator, environment=runner_environment(**place.environment()))
     assert gate.code == 0, gate.out + gate.err
+
+    def judged_by_signer() -> int:
+        return quarry("gate", "--to", "stable", "--from", f"run:{RUN}-linux", "--policy", signed, "--store", place.locator, environment=runner_environment(**place.environment())).code
+
+    key, signed = tmp_path / "ci.pem", tmp_path / "signed.toml"
+    public = good("key", "create", "--output", key, "--json").json["key"]
+    signed.write_text(smoke_policy(suite="rocm-sdk", more=f'[[signer]]\nname = "ci"\nkey = "{public}"\nsigns = ["evidence"]\n'))
+    assert judged_by_signer() == 10, "without the secret nothing is signed"
+    secret = key.read_text().splitlines()[1]
+    job = record("success", evidence_key=key.read_text())
+    assert "signed" in job.steps[-1].output and secret not in job.steps[-1].output
+    assert judged_by_signer() == 0
+    assert not [path for path in (tmp_path / "job").rglob("*") if path.is_file() and secret in path.read_text(errors="replace")]
 
 
 def test_what_became_of_a_test_is_told(place, variables, built, tmp_path):

@@ -42,7 +42,7 @@ class Step:
 
 @dataclass
 class Job:
-    """`contexts`: inputs, vars, github, needs, as nested dictionaries."""
+    """`contexts`: inputs, vars, secrets, github, needs, as nested dictionaries."""
 
     directory: Path  # of the runner: workspace, temporary files
     contexts: dict
