@@ -55,7 +55,7 @@ function(add_room name)
   if(ROOM_COLD AND CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${name} PRIVATE -Og) # half of the CPU time of -O2 (HACKING.md)
   endif()
-  if(QUARRY_SANITIZE AND ROOM_FLOOR GREATER 4 AND NOT ROOM_FUZZED)
+  if(QUARRY_SANITIZE AND ROOM_FLOOR GREATER 3 AND NOT ROOM_FUZZED)
     # Half of the compile time. What tests wait for is below: JSON, digests, archives, stores.
     target_compile_options(${name} PRIVATE -O0)
   endif()
