@@ -133,6 +133,25 @@ def test_nothing_is_guessed(tmp_path, server):
     assert not none.refs and len(none.not_looked_at) == 1 and "ROCm/none" in next(iter(none.not_looked_at))
 
 
+def test_the_reason_of_git_is_told_without_a_password(tmp_path, server):
+    """The file system has it in one line of several; a server may refuse with a URL that holds a password."""
+    none = Found(tmp_path / "1", {"a.yml": workflow("v2", repository="ROCm/none")}, "--online", server=server)
+    (said,) = none.not_looked_at
+    assert "git says: fatal:" in said and "does not appear to be a git repository" in said, said
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    double = programs / "git"
+    double.write_text("#!/bin/sh\ncase \"$*\" in *ls-remote*)\n  echo \"warning: slow\" >&2\n  echo \"fatal: unable to access 'https://me:hunter22@example.org/a/b/': refused\" >&2\n  exit 128;; esac\nexit 1\n")
+    double.chmod(0o755)
+    directory = tmp_path / "tree/.github/workflows"
+    directory.mkdir(parents=True)
+    (directory / "a.yml").write_text(workflow("v2"))
+    environment = clean_environment() | {"GITHUB_SERVER_URL": "https://me:hunter22@example.org"}
+    environment["PATH"] = f"{programs}:{environment['PATH']}"
+    done = quarry("workflow", "lint", tmp_path / "tree", "--json", "--online", environment=environment)
+    assert "git says: fatal: unable to access 'https://example.org/a/b/': refused" in done.out and "hunter22" not in done.out + done.err
+
+
 def test_what_a_clone_does_not_fetch_is_not_guessed(tmp_path, server):
     git("-C", server / "ROCm/jax", "branch", "users/x/topic")
     git("clone", "-q", f"file://{server}/ROCm/jax", tmp_path / "whole")

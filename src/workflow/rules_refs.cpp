@@ -41,8 +41,8 @@ public:
       auto answer = rules_.refs->ask(repository.name, names);
       if (!answer || !*answer) {
         auto why = answer                           ? std::string("give a clone by --with, or ask with --online")
-                   : answer.error().context.empty() ? answer.error().message
-                                                    : answer.error().context.front();
+                   : answer.error().details.empty() ? answer.error().message
+                                                    : "git says: " + answer.error().details.front();
         for (const auto& [name, places] : repository.refs) not_looked_at(repository, places, why);
         continue;
       }

@@ -1,5 +1,6 @@
 #include "workflow/tree.hpp"
 
+#include "base/redact.hpp"
 #include "base/text.hpp"
 #include "sys/entry_types.hpp"
 #include "sys/file.hpp"
@@ -125,6 +126,23 @@ private:
   std::vector<std::string> files_;
   std::set<std::string> directories_;
 };
+
+/// Why git failed, in its own words, which may have a URL with a password. Advice stands behind the reason, so it is
+/// the last `fatal:` line; where that says only that a remote failed, what the remote said before it.
+std::string reason_of(std::string_view said) {
+  constexpr std::string_view k_says_nothing = "fatal: Could not read from remote repository.";
+  std::string reason, last;
+  for (const auto& line : text::lines(said)) {
+    auto trimmed = std::string(text::trim(line));
+    if (trimmed.empty()) continue;
+    if (trimmed == k_says_nothing && !last.empty())
+      reason = last;
+    else if (trimmed.starts_with("fatal:"))
+      reason = trimmed;
+    last = trimmed;
+  }
+  return redact::without_credentials(reason.empty() ? last : reason);
+}
 } // namespace
 
 Result<std::string> git(const GitPlace& place, std::vector<std::string> words) {
@@ -137,12 +155,14 @@ Result<std::string> git(const GitPlace& place, std::vector<std::string> words) {
                                    .deadline_ms = k_git_deadline_ms,
                                    .on_output = {}}));
   if (done.exit_code == 0 && done.dropped_bytes == 0) return std::move(done.out);
-  auto said = std::string(text::trim(done.err));
-  if (done.timed_out) said = "no answer in 60 s";
+  auto said = done.timed_out ? std::string("no answer in 60 s") : reason_of(done.err);
+  if (said.empty() && done.dropped_bytes > 0) said = "it printed more than is kept";
+  if (said.empty()) said = fmt::format("it printed no reason and ended with exit code {}", done.exit_code);
   return fail(Error{ErrorKind::not_found,
                     "Y151",
-                    fmt::format("`git {}` failed in {}", what, place.directory.empty() ? "." : place.directory),
-                    {said.substr(0, said.find('\n'))},
+                    fmt::format("`git {}` failed in {}", redact::without_credentials(what),
+                                place.directory.empty() ? "." : place.directory),
+                    {std::move(said)},
                     {},
                     "fetch the whole history: `git fetch --unshallow`, or name another revision"});
 }

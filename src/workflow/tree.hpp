@@ -44,7 +44,8 @@ struct GitPlace {
 /// revision; missing_program D007.
 Result<std::unique_ptr<Tree>> open_revision(const GitPlace& place);
 
-/// Standard output of `git WORDS…` in the directory. failed Y151 with git's own words when it ends with an error.
+/// Standard output of `git WORDS…` in the directory. not_found Y151 when it ends with an error; its
+/// detail is git's reason, one line without the credentials of URLs.
 Result<std::string> git(const GitPlace& place, std::vector<std::string> words);
 
 /// not_found Y150 if the directory does not exist; Y151 if git finds no repository in it. One git process.
