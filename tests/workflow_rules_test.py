@@ -42,6 +42,8 @@ def call(keys: str, head: str = "on: push\n", more: str = "") -> str:
 
 READS = jobs("echo ${{ inputs.level }}")
 LEVEL = "level: {type: string, default: a}"
+REF = "ref: {type: string, default: ''}"
+READS_REF = jobs("echo ${{ inputs.ref }}")
 GATE = "on: push\njobs:\n" + job("make", name="a") + job("make", name="b") + "%s" + job("echo ${{ toJSON(needs.a.result) }} ${{ toJSON(needs.b.result) }}", name="summary", more="    needs: [a, b]\n    if: always()\n")
 MATRIX = "on: push\njobs:\n" + job("      - id: s\n        run: echo o=1\n", name="m", more="%s    outputs: {o: '${{ steps.s.outputs.o }}'}\n") + job("echo ${{ needs.m.outputs.o }}", name="r", more="    needs: m\n")
 LEGS = "on: push\njobs:\n  m:\n    strategy: {matrix: {p: [1, 2]}}\n    uses: ./.github/workflows/target.yml\n    with: {level: '${{ %s }}'}\n" + job("echo ${{ needs.m.outputs.o }}", name="r", more="    needs: m\n")
@@ -70,6 +72,21 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y113", {"target.yml": "on: push\n" + READS, "a.yml": "on: push\n" + jobs("if true; then x=$(gh workflow run none.yml); fi")}, {"a.yml": "on: push\n" + jobs("gh workflow run 12345")}),
     ("Y115", {"target.yml": STARTED % "level: {type: string, required: true}" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml")}, {"a.yml": "on: push\n" + jobs('gh workflow run target.yml "${args[@]}"')}),
     ("Y117", {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml")}, {"a.yml": "on: push\n" + jobs('gh workflow run target.yml "${args[@]}"')}),
+    ("Y117", {"target.yml": STARTED % REF + READS_REF, "a.yml": STARTED % REF + jobs("echo ${{ inputs.ref }}", DISPATCH % "{}")}, {"a.yml": STARTED % REF + jobs("echo ${{ inputs.ref }}", DISPATCH % "{}" + "          ref: ${{ inputs.ref || github.ref }}\n")}),
+    ("Y117", {"target.yml": STARTED % REF.replace("''", "main") + READS_REF, "a.yml": STARTED % REF + jobs("echo ${{ inputs.ref }}", DISPATCH % "{}" + "          ref: ${{ github.ref }}\n")}, {"target.yml": STARTED % REF + READS_REF}),
+    ("Y140", {"a.yml": "on: push\n" + jobs('curl -fsSLo f.tgz "$URL" && tar xf f.tgz')}, {"a.yml": "on: push\n" + jobs('curl -fsSLo f.tgz "$URL" && echo "$WANTED  f.tgz" | sha256sum -c')}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("      - run: wget \"$URL\"\n        env: {URL: https://example.org/f}\n")}, {"a.yml": "on: push\n" + jobs("      - run: wget \"$URL\"\n        env: {URL: http://localhost:8000/f}\n")}),
+    ("Y140", {"a.yml": "on: push\n" + jobs('curl -sL "$URL" | bash')}, {"a.yml": "on: push\n" + jobs('curl -sL -H "$AUTH" "$GITHUB_API_URL/repos" | bash')}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("curl -O ${BASE}/f.tgz")}, {"a.yml": "on: push\n" + jobs("curl -s ${BASE}/f.tgz | jq .")}),
+    ("Y140", {"a.yml": "on: push\nenv: {BASE: https://example.org}\n" + jobs("      - run: |\n          U=${BASE}/f\n          curl -O $U\n")}, {"a.yml": "on: push\nenv: {BASE: https://example.org}\n" + jobs("      - run: |\n          U=${BASE}/f\n          curl -O $U\n          sha256sum -c f.sha256\n")}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("      - run: |\n          $url = 'https://example.org/f.exe'\n          iwr $url -OutFile f.exe\n        shell: pwsh\n")}, {"a.yml": "on: push\n" + jobs("      - run: |\n          $url = 'http://localhost/f.exe'\n          iwr $url -OutFile f.exe\n        shell: pwsh\n")}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("iwr -Uri $env:PLACE -OutFile f.exe")}, {"a.yml": "on: push\n" + jobs("iwr -Uri $env:PLACE -Method Post -OutFile f.exe")}),
+    ("Y141", {"a.yml": "on: push\n" + jobs("git clone https://example.org/x.git && git -C x checkout main")}, {"a.yml": "on: push\n" + jobs(f"git clone https://example.org/x.git && git -C x checkout {COMMIT}")}),
+    ("Y141", {"a.yml": "on: push\n" + jobs("git clone https://example.org/x.git && cd x && git switch --detach main")}, {"a.yml": "on: push\n" + jobs("git clone https://example.org/x.git && cd x && git checkout -b mine && git checkout $REVISION")}),
+    ("Y141", {"a.yml": "on: push\n" + jobs('git clone --branch main --depth 1 "$URL" x')}, {"a.yml": "on: push\n" + jobs('git clone --depth 1 "$URL" main')}),
+    ("Y141", {"a.yml": "on: push\n" + jobs("git -C other checkout main")}, {"a.yml": "on: push\n" + jobs(checkout(path="other"), "git -C other checkout main", "git -C . checkout main", "git checkout main")}),
+    ("Y141", {"a.yml": "on: push\n" + jobs("      - run: git clone --branch $B https://example.org/x.git\n        env: {B: main}\n")}, {"a.yml": "on: push\n" + jobs("git clone --branch $B https://example.org/x.git")}),
+    ("Y126", {"a.yml": "on: push\n" + jobs("      - run: git clone $U\n        env: {U: https://example.org/x.git}\n")}, {"a.yml": "on: push\n" + jobs("git clone $U", "git clone https://example.org/x.git && git -C x reset --hard v1")}),
     ("Y140", {"a.yml": "on: push\n" + jobs("      - run: |\n          curl -o f https://example.org/f\n")}, {"a.yml": "on: push\n" + jobs("      - run: |\n          cat <<EOF\n          curl -o f https://example.org/f\n          EOF\n")}),
     ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "bash no.sh")}, {"a.yml": "on: push\n" + jobs(checkout(), "      - run: |\n          cat <<EOF\n          bash no.sh\n          EOF\n")}),
     ("Y113", {"target.yml": STARTED % LEVEL + READS, "a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "a",}')}, {"a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "a"}')}),

@@ -33,8 +33,9 @@ std::string url_in(std::string_view word) {
 }
 
 bool asks_only(std::string_view url) {
-  static constexpr std::array<std::string_view, 5> k_hosts = {"://localhost", "://127.0.0.1", "://[::1]", "://0.0.0.0",
-                                                              "api.github.com"};
+  static constexpr std::array<std::string_view, 8> k_hosts = {
+      "://localhost",   "://127.0.0.1",   "://[::1]",       "://0.0.0.0",
+      "api.github.com", "GITHUB_API_URL", "github.api_url", "ACTIONS_ID_TOKEN_REQUEST_URL"};
   return std::any_of(k_hosts.begin(), k_hosts.end(), [&](auto host) { return url.find(host) != url.npos; });
 }
 
@@ -67,13 +68,74 @@ struct Transfer {
   bool saved = false, asks = false;
 };
 
+/// Options of curl and wget whose value is the next word.
+bool takes_value(std::string_view word, bool is_curl) {
+  static constexpr std::array<std::string_view, 44> k_words = {"--output",
+                                                               "--output-document",
+                                                               "--header",
+                                                               "--user",
+                                                               "--user-agent",
+                                                               "--data",
+                                                               "--data-raw",
+                                                               "--data-binary",
+                                                               "--request",
+                                                               "--form",
+                                                               "--cookie",
+                                                               "--cookie-jar",
+                                                               "--write-out",
+                                                               "--max-time",
+                                                               "--retry",
+                                                               "--proxy",
+                                                               "--cacert",
+                                                               "--cert",
+                                                               "--key",
+                                                               "--range",
+                                                               "--limit-rate",
+                                                               "--output-dir",
+                                                               "--referer",
+                                                               "--config",
+                                                               "--retry-delay",
+                                                               "--retry-max-time",
+                                                               "--tries",
+                                                               "--timeout",
+                                                               "--password",
+                                                               "--http-user",
+                                                               "--http-password",
+                                                               "--output-file",
+                                                               "--post-data",
+                                                               "--body-file",
+                                                               "--upload-file",
+                                                               "--dump-header",
+                                                               "--connect-timeout",
+                                                               "--continue-at",
+                                                               "--wait",
+                                                               "--waitretry",
+                                                               "--resolve",
+                                                               "--oauth2-bearer",
+                                                               "--token",
+                                                               "--directory-prefix"};
+  bool letters = word.size() > 1 && word[0] == '-' && word[1] != '-';
+  std::string_view with_value = is_curl ? "oHuAdXFbcwmxErCKeTDYyz" : "OoPtTUeiQaw";
+  return is_among(word, k_words) || (letters && with_value.find(word.back()) != with_value.npos);
+}
+
+/// Whether a word is an address that a variable holds: not an option, nor the value of one.
+bool is_address_variable(const std::vector<Word>& words, std::size_t i, bool is_curl) {
+  const auto& word = words[i].text;
+  bool starts = word.starts_with('$') && !word.starts_with("$(") && !words[i].literal;
+  return starts && !takes_value(words[i - 1].text, is_curl) && !words[i - 1].text.ends_with('>');
+}
+
 /// What the words of curl or wget behind its name say.
 Transfer transfer_of(const ShellCommand& command, std::size_t begin, bool is_curl) {
   Transfer found;
   found.saved = !is_curl;
   for (auto i = begin; i < command.words.size(); ++i) {
     const auto& word = command.words[i].text;
-    if (word.find("://") != word.npos && !word.starts_with("-H")) found.download.url = url_in(word);
+    if (word.find("://") != word.npos && !word.starts_with("-H"))
+      found.download.url = url_in(word);
+    else if (found.download.url.empty() && is_address_variable(command.words, i, is_curl))
+      found.download.url = word;
     bool letters = word.starts_with('-') && !word.starts_with("--");
     if (is_curl &&
         (word == "--output" || word == "--remote-name" || (letters && word.find_first_of("oO") != word.npos)))
@@ -209,6 +271,10 @@ Download powershell_download(const std::vector<ShellCommand>& commands, std::siz
     for (const auto& part : text::split_any(word, " ")) web |= is_web_command(part);
     if (!web) continue;
     if (found.url.empty()) found.url = url_in(words[k].text);
+    auto last = k > 0 ? text::lower(words[k - 1].text) : std::string();
+    if (found.url.empty() && words[k].text.starts_with('$') &&
+        (last == "-uri" || last == "-source" || is_web_command(last)))
+      found.url = words[k].text;
     bool kept = word.starts_with("-outf") || word == "-destination";
     if (kept && k + 1 < words.size()) found.file = words[k + 1].text;
     saved |= kept;
@@ -270,6 +336,20 @@ Download release_download(const ShellCommand& command) {
   return found;
 }
 
+/// The commands with the values of variables that hold addresses. Names of files stay as written, so that a verifier's
+/// words compare with them.
+std::vector<ShellCommand> with_addresses(std::vector<ShellCommand> commands, Variables variables) {
+  for (auto& command : commands) {
+    assign(command, variables);
+    for (auto& word : command.words) {
+      if (word.literal || word.text.find('$') == word.text.npos) continue;
+      auto value = expanded(word.text, variables);
+      if (value.find("://") != value.npos && program_at(command) < command.words.size()) word.text = std::move(value);
+    }
+  }
+  return commands;
+}
+
 constexpr int k_inner_max = 3; // `bash -c "sh -c '…'"`
 
 bool takes_shell_text(std::string_view program) {
@@ -300,11 +380,12 @@ std::vector<ShellCommand> with_inner_commands(const std::vector<ShellCommand>& c
   return all;
 }
 
-std::vector<Download> downloads_of(const std::vector<ShellCommand>& commands) {
+std::vector<Download> downloads_of(const std::vector<ShellCommand>& commands, Variables environment) {
   std::vector<Download> downloads;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    for (auto found : {curl_download(commands, i), substituted_download(commands[i]), powershell_download(commands, i),
-                       pip_download(commands[i]), release_download(commands[i])}) {
+  auto known = with_addresses(commands, std::move(environment));
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    for (auto found : {curl_download(known, i), substituted_download(known[i]), powershell_download(known, i),
+                       pip_download(known[i]), release_download(known[i])}) {
       if (found.url.empty()) continue;
       found.command = i;
       downloads.push_back(std::move(found));

@@ -1,7 +1,8 @@
 #pragma once
 // Private to the room.
-// What a script downloads. Addresses are read where they are written; values of variables are not followed. Pure.
+// What a script downloads. Addresses are read in the command and in variables that the files give a value. Pure.
 #include "workflow/programs.hpp"
+#include "workflow/variables.hpp"
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,8 @@ std::vector<ShellCommand> with_inner_commands(const std::vector<ShellCommand>& c
 /// Files that curl, wget and PowerShell save; what they hand to an interpreter or to tar by a pipe, `<(…)`, `$(…)` or
 /// `iex`; packages that pip and uv install from an address without a digest; releases of other repositories that `gh
 /// release download` fetches. Requests that only ask, and those to the
-/// machine itself, are left out.
-std::vector<Download> downloads_of(const std::vector<ShellCommand>& commands);
+/// machine itself, are left out. `environment` are the variables that the script begins with. An address of which not
+/// even the host is known is the variable as written: `$URL`.
+std::vector<Download> downloads_of(const std::vector<ShellCommand>& commands, Variables environment = {});
 
 } // namespace quarry::workflow

@@ -40,6 +40,7 @@ Report lint_repository(Repository& repository, const LintOptions& options) {
   check_graph(rules);
   check_matrices(rules);
   check_checkouts(rules);
+  check_clones(rules);
   check_steps(rules);
   check_downloads(rules);
   check_paths(rules);

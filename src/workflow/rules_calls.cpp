@@ -105,10 +105,12 @@ void check_forwarding(const Rules& rules, const File& file, const Call& call, co
                     elsewhere ? fmt::format("; line {} forwards it to {}", elsewhere->at.line, elsewhere->target) : ""),
                 fix);
     } else if (same_name(input.name, "ref")) {
+      // The revision that is dispatched is what a checkout without a ref takes.
+      if (value.empty() && !text::trim(call.ref.value_or("")).empty()) continue;
       rules.add(file, call.at, "Y117", Severity::error,
-                fmt::format("the dispatch of {} passes no {}: the workflow builds the default branch whatever "
-                            "revision this one builds",
-                            call.target, field.empty() ? "`ref`" : fmt::format("`-f {}=…`", field)),
+                fmt::format("the dispatch of {} passes no {}: the workflow builds {} whatever revision this one builds",
+                            call.target, field.empty() ? "`ref`" : fmt::format("`-f {}=…`", field),
+                            value.empty() ? "the default branch" : fmt::format("its default `{}`", value)),
                 field.empty() ? "pass \"ref\": \"${{ inputs.ref }}\" among its inputs"
                               : fmt::format("add `-f '{}=${{{{ inputs.ref }}}}'`", field));
     } else {

@@ -89,65 +89,6 @@ void check_own_ref(const Rules& rules, const File& file, const std::vector<Check
   }
 }
 
-/// Whether `git checkout`, `reset` or `switch` follows the command in its job: then the revision is
-/// said there.
-bool chooses_revision_behind(const Job& job, std::size_t step, const ShellCommand& command) {
-  bool behind = false;
-  for (; step < job.steps.size(); ++step)
-    for (const auto& one : job.steps[step].commands) {
-      bool chooses = behind && program_of(one) == "git" && std::ranges::any_of(one.words, [](const Word& word) {
-                       return word.text == "checkout" || word.text == "reset" || word.text == "switch";
-                     });
-      if (chooses) return true;
-      behind |= &one == &command;
-    }
-  return false;
-}
-
-/// `git clone --branch BRANCH ADDRESS`, as far as it is written in the command.
-struct Clone {
-  std::string address, branch;
-};
-std::optional<Clone> clone_of(const ShellCommand& command) {
-  const auto& words = command.words;
-  auto at = program_at(command);
-  auto is_clone = [](const Word& word) { return word.text == "clone"; };
-  if (program_of(command) != "git") return std::nullopt;
-  auto verb = std::find_if(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), is_clone);
-  Clone found;
-  for (; verb != words.end(); ++verb) {
-    const auto& word = verb->text;
-    bool branch = word == "-b" || word == "--branch";
-    if (branch && verb + 1 != words.end()) found.branch = (++verb)->text;
-    if (word.starts_with("--branch=")) found.branch = word.substr(word.find('=') + 1);
-    if (word.find("://") != word.npos || word.starts_with("git@")) found.address = word;
-  }
-  return found.address.empty() || is_dynamic(found.address) ? std::nullopt : std::optional(found);
-}
-
-/// Repositories that scripts clone, unless a later command of the job chooses the revision.
-void check_clones(const Rules& rules, const File& file, int index) {
-  const auto& job = file.jobs[static_cast<std::size_t>(index)];
-  for (std::size_t s = 0; s < job.steps.size(); ++s) {
-    if (!job.steps[s].run || job.steps[s].run->text.find("clone") == std::string::npos) continue;
-    for (const auto& command : job.steps[s].commands) {
-      auto clone = clone_of(command);
-      if (!clone || chooses_revision_behind(job, s, command)) continue;
-      auto at = position_in(*job.steps[s].run, command.words[0].offset);
-      auto where = step_name(file, index, static_cast<int>(s));
-      if (clone->branch.empty())
-        rules.add(file, at, "Y126", Severity::warning,
-                  fmt::format("{} clones {} at its default branch, whatever that is on the day", where, clone->address),
-                  "check out a commit behind it: `git -C DIR checkout COMMIT`");
-      else if (!is_dynamic(clone->branch))
-        rules.add(file, at, "Y141", Severity::note,
-                  fmt::format("{} is cloned at `{}`, a branch or tag that can move: nobody verifies its bytes",
-                              clone->address, clone->branch),
-                  "check out a commit behind it: `git -C DIR checkout COMMIT`");
-    }
-  }
-}
-
 struct OwnerPlace {
   const File* file;
   Position at, edit_at; ///< edit_at.line 0: what else reads the value (a bucket's key, a cache's) may mind the case
@@ -242,7 +183,6 @@ void check_checkouts(const Rules& rules) {
     auto checkouts = checkouts_of(*file);
     check_shared_ref(rules, *file, checkouts);
     check_own_ref(rules, *file, checkouts);
-    for (std::size_t j = 0; j < file->jobs.size(); ++j) check_clones(rules, *file, static_cast<int>(j));
     for (const auto& one : checkouts) {
       check_empty_ref(rules, *file, one);
       check_moving_ref(rules, *file, one);

@@ -16,10 +16,11 @@ bool may_download(const std::string& script) {
   return false;
 }
 
-void check_script_downloads(const Rules& rules, const File& file, const Step& step, const std::string& where) {
+void check_script_downloads(const Rules& rules, const File& file, const Job& job, const Step& step) {
   if (!may_download(step.run->text)) return;
   auto commands = with_inner_commands(step.commands);
-  auto downloads = downloads_of(commands);
+  auto downloads = downloads_of(commands, environment_of(file, job, step));
+  auto where = step_name(file, static_cast<int>(&job - file.jobs.data()), static_cast<int>(&step - job.steps.data()));
   mark_verified(commands, downloads);
   for (const auto& one : downloads)
     if (!one.verified || one.piped)
@@ -32,11 +33,9 @@ void check_script_downloads(const Rules& rules, const File& file, const Step& st
 
 void check_downloads(const Rules& rules) {
   for (const auto& file : rules.repository.files)
-    for (std::size_t j = 0; j < file->jobs.size(); ++j)
-      for (std::size_t s = 0; s < file->jobs[j].steps.size(); ++s)
-        if (file->jobs[j].steps[s].run)
-          check_script_downloads(rules, *file, file->jobs[j].steps[s],
-                                 step_name(*file, static_cast<int>(j), static_cast<int>(s)));
+    for (const auto& job : file->jobs)
+      for (const auto& step : job.steps)
+        if (step.run) check_script_downloads(rules, *file, job, step);
 }
 
 } // namespace quarry::workflow
