@@ -1,6 +1,7 @@
 // GPU targets: lists written down in several places, lists that no input reaches, families that do not reach a build.
 #include "base/ascii.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "sys/path.hpp"
 #include "workflow/rules.hpp"
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace quarry::workflow {
 
 namespace {
 constexpr std::size_t k_list_targets_min = 3;     // two targets are a condition more often than a list
+constexpr std::size_t k_neighbours_max = 200;     // a directory of scripts
 constexpr std::size_t k_scanned_files_max = 2000; // build files; the largest repository of the field has 700
 constexpr std::uint64_t k_scanned_bytes_max = 1u << 20;
 
@@ -19,7 +21,9 @@ struct TargetList {
   std::string file, name; ///< of the constant: TF_ROCM_AMDGPU_TARGETS; empty when it has none
   Position at;
   std::set<std::string> targets;
-  bool from_variable = false; ///< ${VAR:-…} or a Dockerfile's ARG: can be set from outside
+  bool from_variable = false; ///< ${VAR:-…}: can be set from outside
+  bool argument = false;      ///< a Dockerfile's ARG: somebody may pass it by --build-arg
+  bool is_short() const { return targets.size() < k_list_targets_min; } ///< counts as a copy of its name only
 };
 
 bool is_build_file(const std::string& path) {
@@ -41,8 +45,10 @@ std::size_t target_length(std::string_view text) {
   return digits >= 3 && digits <= 4 && ends ? at : 0;
 }
 
-/// The identifier before the list: NAME=gfx…, NAME="gfx…", --repo_env=NAME=gfx….
+/// The identifier before the list: NAME=gfx…, NAME="gfx…", --repo_env=NAME=gfx…, ENV NAME gfx….
 std::string constant_name(std::string_view line, std::size_t begin) {
+  if (auto words = text::split_any(line.substr(0, begin), " \t\"'"); words.size() == 2 && words[0] == "ENV")
+    return words[1].substr(0, words[1].find('='));
   while (begin > 0 && std::string_view("\"' ").find(line[begin - 1]) != std::string_view::npos) --begin;
   if (begin == 0 || (line[begin - 1] != '=' && line[begin - 1] != ':' && line[begin - 1] != '-')) return "";
   auto end = begin - 1;
@@ -66,11 +72,11 @@ void lists_in_line(std::string_view line, std::uint32_t number, const TargetList
       at = next;
     }
     if (at == begin) at += 3;
-    if (list.targets.size() < k_list_targets_min) continue;
     list.at = {number, static_cast<std::uint32_t>(begin + 1)};
     list.name = constant_name(line, begin);
-    auto trimmed = text::trim(line);
-    list.from_variable = trimmed.starts_with("ARG ") || line.substr(0, begin).find(":-") != line.npos;
+    if (list.targets.empty() || (list.is_short() && list.name.empty())) continue;
+    list.argument = text::trim(line).starts_with("ARG ");
+    list.from_variable = line.substr(0, begin).find(":-") != line.npos;
     found.push_back(std::move(list));
   }
 }
@@ -97,7 +103,8 @@ public:
       list_.at = {number, static_cast<std::uint32_t>(line.find(target) + 1)};
       auto head = stripped(before, " \t\r\"'\\|>(");
       list_.name = constant_name(head, head.size());
-      list_.from_variable = head.starts_with("ARG ") || head.find(":-") != head.npos;
+      list_.argument = head.starts_with("ARG ");
+      list_.from_variable = head.find(":-") != head.npos;
     }
     list_.targets.insert(std::string(target));
     last_ = number;
@@ -160,12 +167,18 @@ void lists_of_workflows(const Repository& repository, std::vector<TargetList>& f
   }
 }
 
-std::string place_of(const TargetList& list) {
-  return fmt::format("{}{}:{}", list.repository.empty() ? "" : list.repository + ":", list.file, list.at.line);
+std::string place_of_file(const TargetList& list) {
+  return (list.repository.empty() ? "" : list.repository + ":") + list.file;
 }
 
-/// Copies of one list: at least half of all their targets are common.
+std::string place_of(const TargetList& list) { return fmt::format("{}:{}", place_of_file(list), list.at.line); }
+
+/// Copies of one list: they have one name, and one of them is in a build file, or at least half of all their targets
+/// are common.
 bool alike(const TargetList& a, const TargetList& b) {
+  bool same_constant = !a.name.empty() && a.name == b.name && place_of_file(a) != place_of_file(b) &&
+                       (is_build_file(a.file) || is_build_file(b.file));
+  if (same_constant || a.is_short() || b.is_short()) return same_constant;
   std::vector<std::string> common;
   std::set_intersection(a.targets.begin(), a.targets.end(), b.targets.begin(), b.targets.end(),
                         std::back_inserter(common));
@@ -194,27 +207,57 @@ void check_copies(const Rules& rules, const std::vector<TargetList>& lists) {
     std::vector<std::string> only;
     std::set_symmetric_difference(lists[i].targets.begin(), lists[i].targets.end(), different->targets.begin(),
                                   different->targets.end(), std::back_inserter(only));
-    add_at(
-        rules, lists[i], "Y130",
-        fmt::format("this list of {} GPU targets is written again with other contents in {}; the first differs in {}",
-                    lists[i].targets.size(), text::first(places, k_names_shown), text::first(only, k_names_shown)),
-        "write the list once and pass it");
+    add_at(rules, lists[i], "Y130",
+           fmt::format("this list of {}{} is written again with other contents in {}; the first differs in {}",
+                       units::things(lists[i].targets.size(), "GPU target"),
+                       lists[i].name.empty() ? "" : ", `" + lists[i].name + "`,", text::first(places, k_names_shown),
+                       text::first(only, k_names_shown)),
+           "write the list once and pass it");
   }
 }
 
-/// A list in a build file that nothing outside can set: the family that a workflow asks for does not reach it.
+/// Whether a script or build description beside the file or above it has the name: it may pass `--build-arg NAME=…`.
+bool is_passed_nearby(Tree& tree, const TargetList& list) {
+  auto may_build = [](std::string_view name) {
+    for (std::string_view end : {".sh", ".py", ".yml", ".yaml", ".hcl", ".mk", "Makefile", ".json"})
+      if (name.ends_with(end)) return true;
+    return false;
+  };
+  auto directory = std::string(path::dirname(list.file));
+  for (std::size_t scanned = 0; scanned < k_neighbours_max;) {
+    bool root = directory.empty() || directory == ".";
+    for (const auto& name : tree.files_in(root ? "" : directory)) {
+      if (!may_build(name) || ++scanned > k_neighbours_max) continue;
+      auto text = tree.read(root ? name : directory + "/" + name, k_scanned_bytes_max);
+      if (text && text->find(list.name) != std::string::npos) return true;
+    }
+    if (root) return false;
+    directory = std::string(path::dirname(directory));
+  }
+  return false;
+}
+
+/// A list in a build file that nothing outside sets: the family that a workflow asks for does not reach it.
 void check_reach(const Rules& rules, const std::vector<TargetList>& lists) {
   for (const auto& list : lists) {
-    if (list.from_variable || !is_build_file(list.file)) continue;
+    if (list.from_variable || list.is_short() || !is_build_file(list.file)) continue;
     auto mentioned = [&](const std::unique_ptr<File>& file) {
       return !list.name.empty() && file->text.find(list.name) != std::string::npos;
     };
     const auto& files = rules.repository.files;
     if (std::any_of(files.begin(), files.end(), mentioned)) continue;
+    auto other = rules.others.find(text::lower(list.repository));
+    auto& tree = other == rules.others.end() ? *rules.repository.tree : *other->second;
+    if (list.argument && !list.name.empty() && is_passed_nearby(tree, list)) continue;
+    auto name = list.name.empty() ? "" : " of `" + list.name + "`";
     add_at(rules, list, "Y131",
-           fmt::format("these {} GPU targets{} are fixed here: no input of a workflow reaches the list",
-                       list.targets.size(), list.name.empty() ? "" : " of `" + list.name + "`"),
-           "take them from an argument or a variable that the workflow sets from its family");
+           list.argument ? fmt::format("these {} GPU targets{} are the default of a build argument that no workflow "
+                                       "passes: no input reaches the list",
+                                       list.targets.size(), name)
+                         : fmt::format("these {} GPU targets{} are fixed here: no input of a workflow reaches the list",
+                                       list.targets.size(), name),
+           list.argument ? "pass `--build-arg` with the targets of the family"
+                         : "take them from an argument or a variable that the workflow sets from its family");
   }
 }
 
