@@ -382,6 +382,35 @@ def test_an_action_that_nobody_uses_any_more_is_not_removed(tmp_path):
     assert done.json and "action.yml removed" not in done.out
 
 
+@pytest.mark.parametrize(("step", "says"), [
+    ("run: bash tools/setup.sh", "names tools/setup.sh, which does not exist in this repository: it existed before and is removed by this change"),
+    ("run: bash once.sh && bash once.sh", "names once.sh, which does not exist in this repository: it existed before and is removed by this change"),
+    ("run: pytest tools", None),  # pytest takes it for a word, not for a path
+    ("run: pytest tools/tests", "names tools/tests, which does not exist in this repository: it existed before"),
+    ("run: cd tools && make", "runs in tools, which does not exist in this repository: it existed before"),
+    ("{run: make, working-directory: tools}", "runs in tools, which does not exist in this repository: it existed before"),
+    ("uses: ./tools/act", "has no action.yml there: it existed before and is removed by this change"),
+    ("run: mkdir tools && cd tools && make", None),
+    ("run: echo make > once.sh && bash once.sh", None),
+    ("run: bash made/setup.sh", None),
+])  # fmt: skip
+def test_what_the_change_removes_and_a_workflow_needs(tmp_path, step, says):
+    repository = Repository(tmp_path / "gone")
+    for name in ("tools/setup.sh", "tools/act/action.yml", "tools/tests/a_test.py", "once.sh"):
+        path = repository.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("runs: {using: composite, steps: []}\n" if name.endswith(".yml") else "")
+    text = f"on: push\njobs:\n  a:\n    runs-on: x\n    timeout-minutes: 5\n    steps:\n      - uses: {CHECKOUT}\n      - {step}\n"
+    base = repository.commit("Begin", ci=text)
+    repository.git("rm", "-q", "-r", "tools", "once.sh")
+    repository.commit("Remove the tools")
+    review = repository.review("--base", base, code=None)
+    found = [one for one in review["findings"] if one["code"] in ("Y139", "Y143")]
+    assert {says in one["message"] and one["status"] == "new" for one in found} == ({True} if says else set()), found
+    linted = quarry("workflow", "lint", repository.directory, "--json", "--baseline", base).json
+    assert [one["message"] for one in linted["findings"]] == [one["message"] for one in found]
+
+
 def test_a_title_is_judged_once_and_words_are_not_names(tmp_path):
     repository = Repository(tmp_path / "words")
     text = "on: push\njobs:\n  build_all:\n    runs-on: x\n    timeout-minutes: 5\n    steps:\n      - run: a\n      - run: b\n      - run: c\n      - run: d\n      - run: e\n  test_all:\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{run: x}]\n"

@@ -34,7 +34,7 @@ Report lint_repository(Repository& repository, const LintOptions& options) {
   report.findings = std::move(repository.defects);
   std::map<std::string, Tree*> others;
   for (const auto& [name, files] : options.others) others[text::lower(name)] = files;
-  Rules rules{repository, others, options.refs, report};
+  Rules rules{repository, others, options.refs, options.base, report};
   check_interfaces(rules);
   check_calls(rules);
   check_graph(rules);

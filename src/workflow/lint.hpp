@@ -27,6 +27,7 @@ struct LintOptions {
   std::string today;                   ///< "2026-11-22": suppressions expire by it
   std::map<std::string, Tree*> others; ///< OWNER/REPO -> its files
   const RefSource* refs = nullptr;     ///< branches and tags of other repositories; nullptr: not looked at
+  Tree* base = nullptr;                ///< an older state of the tree: paths that it has and the tree has not are gone
 };
 
 /// Reads the workflows of `tree` and applies every rule. Fails only when no workflow is found (Y152). Linear in the

@@ -92,7 +92,9 @@ Result<Review> review(Tree& before_tree, Tree& after_tree, History history, cons
   review.history = std::move(history);
   Sides sides{before, after, options};
   auto old_report = lint_repository(before, options.lint);
-  auto new_report = lint_repository(after, options.lint);
+  auto compared = options.lint;
+  compared.base = &before_tree;
+  auto new_report = lint_repository(after, compared);
   review.changes = compare(before, after);
   for (const auto& growth : review.changes.growths)
     review.factor = std::max(review.factor, growth.after / std::max<std::size_t>(growth.before, 1));

@@ -15,6 +15,7 @@ struct Rules {
   const Repository& repository;
   const std::map<std::string, Tree*>& others; ///< OWNER/REPO in lower case, as given by --with
   const RefSource* refs;                      ///< nullptr: nobody can be asked
+  Tree* base;                                 ///< the state that this one is compared with, or nullptr
   Report& report;
 
   void add(const File& file, Position at, std::string code, Severity severity, std::string message,
@@ -53,8 +54,8 @@ void check_calls(const Rules& rules);      ///< Y110 - Y117
 void check_graph(const Rules& rules);      ///< Y129, Y133, Y135, Y144
 void check_matrices(const Rules& rules);   ///< Y132
 void check_checkouts(const Rules& rules);  ///< Y125 - Y127, Y136, Y137, Y141
-void check_steps(const Rules& rules);      ///< Y134, Y138
 void check_clones(const Rules& rules);     ///< Y126, Y141 of scripts
+void check_steps(const Rules& rules);      ///< Y134, Y138
 void check_downloads(const Rules& rules);  ///< Y140
 void check_paths(const Rules& rules);      ///< Y139, Y143
 void check_refs(const Rules& rules);       ///< Y142

@@ -2,6 +2,7 @@
 // puts them?
 #include "base/text.hpp"
 #include "sys/path.hpp"
+#include "workflow/named_files.hpp"
 #include "workflow/programs.hpp"
 #include "workflow/rules.hpp"
 #include "workflow/values.hpp"
@@ -27,55 +28,6 @@ std::string relative_to_workspace(std::string_view word) {
 bool is_plain(std::string_view word) {
   return !word.empty() && word.find_first_of("$*?<>{}()=~`\\") == word.npos && !word.starts_with('/') &&
          !word.starts_with('-');
-}
-
-std::string file_part(const std::string& word) { return word.substr(0, word.find("::")); }
-
-bool is_script(std::string_view word) {
-  return word.ends_with(".py") || word.ends_with(".sh") || word.ends_with(".ps1");
-}
-
-/// A directory that pytest collects: with a slash, or called like tests, and not the value of an option.
-bool is_test_directory(const std::vector<Word>& words, std::size_t i) {
-  const auto& word = words[i].text;
-  bool named = word.find('/') != word.npos || word == "test" || word == "tests";
-  if (!named || word.starts_with('-') || word.find_first_of("<>&") != word.npos) return false;
-  const auto& last = words[i - 1].text;
-  bool redirected = !last.empty() && last.find_first_of("<>") != last.npos;
-  bool flag = last.starts_with('-') && last.find('=') == last.npos && last.find_first_not_of("-vqsxl") != last.npos &&
-              !last.starts_with("-r");
-  return !flag && !redirected;
-}
-
-/// The words of a command that must be files: the script of an interpreter, tests of pytest, requirements of pip.
-std::vector<Word> files_of(const std::vector<Word>& words) {
-  std::vector<Word> found;
-  auto program = std::string(path::basename(words[0].text));
-  bool python = program == "python" || program == "python3";
-  bool pytest = program == "pytest";
-  bool pip = program == "pip" || program == "pip3" || program == "uv";
-  bool shell = program == "bash" || program == "sh" || program == "source" || program == ".";
-  if (words[0].text.starts_with("./") && is_script(words[0].text)) found.push_back(words[0]);
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const auto& word = words[i].text;
-    bool requirement = i > 0 && (words[i - 1].text == "-r" || words[i - 1].text == "--requirement");
-    if ((pip || (python && pip)) && requirement && word.ends_with(".txt")) found.push_back(words[i]);
-    if (pytest && (word.ends_with(".py") || word.find(".py::") != word.npos || is_test_directory(words, i)))
-      found.push_back({file_part(word), words[i].offset});
-    if (python && word == "-m" && i + 1 < words.size()) {
-      const auto& module = words[i + 1].text;
-      pytest = module == "pytest";
-      pip = module == "pip";
-      if (!pytest && !pip) break;
-      continue;
-    }
-    if (word == "-c" && (python || shell)) break;
-    if ((python || shell) && !pytest && !pip && !word.starts_with('-')) {
-      if (is_script(word)) found.push_back(words[i]);
-      break;
-    }
-  }
-  return found;
 }
 
 /// Where the commands of a script run. A subshell, `(cd x && …)` or `$(cd x && …)`, ends where its parenthesis does.
@@ -165,6 +117,7 @@ bool is_made_by_script(const File& file, int job, const std::string& inner) {
                      [&](const Step& step) { return step.run && step.run->text.find(inner) != std::string::npos; });
 }
 
+constexpr auto k_gone = ": it existed before and is removed by this change";
 constexpr auto k_arrives = "paths that a download, a cache or another revision may bring";
 
 /// Whether a checkout of this repository takes a branch, tag or commit that is written there.
@@ -209,18 +162,74 @@ bool may_arrive(const File& file, int job, int step, const std::string& path) {
   });
 }
 
+/// A reusable workflow of this repository that is not among its files.
+void check_called_file(const Rules& rules, Tree& root, const File& file, const Call& call) {
+  auto path = path::normal(call.target.substr(2));
+  if (rules.repository.up.empty() && !root.exists(".github/workflows"))
+    return rules.not_looked_at("calls of workflows from a directory that is not a repository's root");
+  bool elsewhere = path::dirname(path) != ".github/workflows";
+  if (!elsewhere && root.exists(path)) return; // it cannot be read, which is told
+  rules.add(file, call.at, "Y143", Severity::error,
+            fmt::format("job `{}` calls {}, {}", file.jobs[static_cast<std::size_t>(call.job)].id, call.target,
+                        elsewhere ? "and GitHub finds reusable workflows in .github/workflows only"
+                                  : "which does not exist in this repository"),
+            "correct the path");
+}
+
+/// Whether a command of the job up to this step may make the directory: `mkdir`, `cp`, `mv`, `git clone` and others.
+bool is_made_by_command(const File& file, int job, int step, const std::string& directory) {
+  static constexpr std::string_view k_programs[] = {"mkdir", "cp",    "mv",      "git",   "ln",      "tar",
+                                                    "unzip", "rsync", "install", "cmake", "svn",     "cargo",
+                                                    "npm",   "md",    "meson",   "7z",    "robocopy"};
+  const auto& steps = file.jobs[static_cast<std::size_t>(job)].steps;
+  return std::any_of(steps.begin(), steps.begin() + step + 1, [&](const Step& one) {
+    return std::ranges::any_of(one.commands, [&](const ShellCommand& command) {
+      return std::ranges::find(k_programs, program_of(command)) != std::end(k_programs) &&
+             std::ranges::any_of(command.words, [&](const Word& word) {
+               return word.text.find(directory) != word.text.npos || directory.starts_with(word.text + "/");
+             });
+    });
+  });
+}
+
+/// Whether a script of the job writes to the path: `… > FILE`.
+bool is_written_by_script(const File& file, int job, const std::string& inner) {
+  const auto& steps = file.jobs[static_cast<std::size_t>(job)].steps;
+  return std::ranges::any_of(steps, [&](const Step& step) {
+    return step.run && (step.run->text.find("> " + inner) != std::string::npos ||
+                        step.run->text.find(">" + inner) != std::string::npos);
+  });
+}
+
+/// Where the script of a step starts; nullopt where an expression says it.
+std::optional<std::string> working_directory(const File& file, const Job& job, const Step& step) {
+  auto said = step.node->text_at("working-directory");
+  for (const auto* node : {job.node, &file.root})
+    if (const auto* defaults = node->find("defaults"); defaults && said.empty())
+      if (const auto* run = defaults->find("run")) said = run->text_at("working-directory");
+  if (said.empty()) return ".";
+  auto relative = relative_to_workspace(said);
+  if (!is_plain(relative)) return std::nullopt;
+  return relative;
+}
+
+std::set<std::string> submodules_of(Tree& tree) {
+  std::set<std::string> found;
+  auto modules = tree.exists(".gitmodules") ? tree.read(".gitmodules", k_file_bytes_max) : Result<std::string>("");
+  if (!modules) return found;
+  for (const auto& line : text::lines(*modules)) {
+    auto equals = line.find('=');
+    if (equals != line.npos && text::trim(std::string_view(line).substr(0, equals)) == "path")
+      found.insert(std::string(text::trim(std::string_view(line).substr(equals + 1))));
+  }
+  return found;
+}
+
 class Paths {
 public:
   explicit Paths(const Rules& rules)
-      : rules_(rules), root_(below(*rules.repository.tree, rules.repository.up)), tree_(*root_) {
-    auto modules = tree_.exists(".gitmodules") ? tree_.read(".gitmodules", k_file_bytes_max) : Result<std::string>("");
-    if (!modules) return;
-    for (const auto& line : text::lines(*modules)) {
-      auto equals = line.find('=');
-      if (equals != line.npos && text::trim(std::string_view(line).substr(0, equals)) == "path")
-        submodules_.insert(std::string(text::trim(std::string_view(line).substr(equals + 1))));
-    }
-  }
+      : rules_(rules), root_(below(*rules.repository.tree, rules.repository.up)), tree_(*root_),
+        base_(rules.base ? below(*rules.base, rules.repository.up) : nullptr), submodules_(submodules_of(tree_)) {}
 
   void check(const File& file) {
     auto checkouts = checkouts_of(file);
@@ -237,30 +246,22 @@ public:
           action(file, static_cast<int>(j), static_cast<int>(s), checkouts);
       }
     for (const auto& call : file.calls)
-      if (call.kind == Call::Kind::workflow && !call.foreign && call.file.empty()) workflow(file, call);
+      if (call.kind == Call::Kind::workflow && !call.foreign && call.file.empty())
+        check_called_file(rules_, tree_, file, call);
   }
 
 private:
-  std::optional<std::string> directory(const File& file, const Job& job, const Step& step) {
-    auto said = step.node->text_at("working-directory");
-    for (const auto* node : {job.node, &file.root})
-      if (const auto* defaults = node->find("defaults"); defaults && said.empty())
-        if (const auto* run = defaults->find("run")) said = run->text_at("working-directory");
-    if (said.empty()) return ".";
-    auto relative = relative_to_workspace(said);
-    if (!is_plain(relative)) return std::nullopt;
-    return relative;
-  }
-
   void script(const File& file, int job, int step, const std::vector<Checkout>& checkouts) {
     const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
-    auto here = directory(file, file.jobs[static_cast<std::size_t>(job)], one);
+    auto here = working_directory(file, file.jobs[static_cast<std::size_t>(job)], one);
     Directory at;
     at.here = here;
+    if (here) directory_in(file, job, step, {*here, 0}, checkouts);
     for (const auto& command : one.commands) {
       const auto& words = command.words;
       auto program = Directory::program_of(words[0].text);
       if (at.moves(program, words)) {
+        if (at.here && words.size() > 1) directory_in(file, job, step, {*at.here, words[1].offset}, checkouts);
         at.leave();
         continue;
       }
@@ -272,20 +273,6 @@ private:
       }
       at.leave();
     }
-  }
-
-  /// A reusable workflow of this repository that is not among its files.
-  void workflow(const File& file, const Call& call) {
-    auto path = path::normal(call.target.substr(2));
-    if (rules_.repository.up.empty() && !tree_.exists(".github/workflows"))
-      return rules_.not_looked_at("calls of workflows from a directory that is not a repository's root");
-    bool elsewhere = path::dirname(path) != ".github/workflows";
-    if (!elsewhere && tree_.exists(path)) return; // it cannot be read, which is told
-    rules_.add(file, call.at, "Y143", Severity::error,
-               fmt::format("job `{}` calls {}, {}", file.jobs[static_cast<std::size_t>(call.job)].id, call.target,
-                           elsewhere ? "and GitHub finds reusable workflows in .github/workflows only"
-                                     : "which does not exist in this repository"),
-               "correct the path");
   }
 
   void action(const File& file, int job, int step, const std::vector<Checkout>& checkouts) {
@@ -304,13 +291,14 @@ private:
     if (!tree) return rules_.not_looked_at(fmt::format("actions in {} (give it by --with)", checkout->repository));
     for (auto name : {"action.yml", "action.yaml", "Dockerfile"})
       if (tree->exists(path::normal(path::join(inner, name)))) return;
-    if (checkout->ours && (in_submodule(inner) || is_made_by_script(file, job, inner))) return;
+    bool gone = was_removed(*checkout, inner);
+    if (!gone && checkout->ours && (in_submodule(inner) || is_made_by_script(file, job, inner))) return;
     if (other_revision(*checkout) || may_arrive(file, job, step, path::normal(one.uses.substr(2))))
       return rules_.not_looked_at(k_arrives);
     rules_.add(file, one.node->find("uses")->at, "Y143", Severity::error,
-               fmt::format("{} uses {}, and {} has no action.yml there", step_name(file, job, step), one.uses,
-                           checkout->ours ? "this repository" : checkout->repository),
-               "correct the path");
+               fmt::format("{} uses {}, and {} has no action.yml there{}", step_name(file, job, step), one.uses,
+                           checkout->ours ? "this repository" : checkout->repository, gone ? k_gone : ""),
+               gone ? "use another one, or keep it" : "correct the path");
   }
 
   void path_in(const File& file, int job, int step, const Node& run, const Word& path,
@@ -319,12 +307,30 @@ private:
     if (!best) return;
     auto* tree = tree_of(*best);
     if (!tree) return rules_.not_looked_at(fmt::format("paths in {} (give it by --with)", best->repository));
-    if (tree->exists(inner) || (best->ours && is_made_here(*tree, file, job, inner))) return;
+    bool gone = was_removed(*best, inner) && !is_written_by_script(file, job, inner);
+    if (tree->exists(inner) || (!gone && best->ours && is_made_here(*tree, file, job, inner))) return;
     if (other_revision(*best) || may_arrive(file, job, step, path.text)) return rules_.not_looked_at(k_arrives);
     rules_.add(file, position_in(run, path.offset), "Y139", Severity::error,
-               fmt::format("{} names {}, which does not exist in {}", step_name(file, job, step), path.text,
-                           best->ours ? "this repository" : best->repository),
-               "correct the path");
+               fmt::format("{} names {}, which does not exist in {}{}", step_name(file, job, step), path.text,
+                           best->ours ? "this repository" : best->repository, gone ? k_gone : ""),
+               gone ? "name another one, or keep it" : "correct the path");
+  }
+
+  /// A directory where commands run is a finding only if the base has it: others may be made by the job.
+  void directory_in(const File& file, int job, int step, const Word& path, const std::vector<Checkout>& checkouts) {
+    auto [best, inner] = place_of(job, step, path.text, checkouts);
+    if (!best || !was_removed(*best, inner) || is_made_by_command(file, job, step, path.text)) return;
+    if (other_revision(*best) || may_arrive(file, job, step, path.text)) return rules_.not_looked_at(k_arrives);
+    const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
+    rules_.add(file, path.offset == 0 ? one.at : position_in(*one.run, path.offset), "Y139", Severity::error,
+               fmt::format("{} runs in {}, which does not exist in this repository{}", step_name(file, job, step),
+                           path.text, k_gone),
+               "name another one, or keep it");
+  }
+
+  /// Whether the state that this one is compared with has the path.
+  bool was_removed(const Checkout& checkout, const std::string& inner) const {
+    return base_ && checkout.ours && base_->exists(inner) && !tree_.exists(inner);
   }
 
   Tree* tree_of(const Checkout& checkout) {
@@ -356,6 +362,7 @@ private:
   const Rules& rules_;
   std::unique_ptr<Tree> root_;
   Tree& tree_;
+  std::unique_ptr<Tree> base_; ///< nullptr: nothing is compared
   std::set<std::string> submodules_;
 };
 } // namespace

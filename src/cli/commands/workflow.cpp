@@ -93,15 +93,26 @@ std::string workflow_summary(const Linted& linted, const Codes& codes, Look look
   return text;
 }
 
-Result<std::size_t> apply_baseline(const Context& context, const Arguments& arguments,
-                                   const workflow::LintOptions& options, workflow::Report& report) {
+/// The state that --baseline names, below DIR.
+struct Baseline {
+  std::unique_ptr<workflow::Tree> whole, tree; ///< nullptr without the flag
+};
+
+Result<Baseline> open_baseline(const Context& context, const Arguments& arguments) {
+  Baseline baseline;
   auto revision = arguments.find("--baseline");
-  if (!revision) return 0;
+  if (!revision) return baseline;
   auto place = git_place(context, workflow_root(arguments), *revision);
-  TRY(auto whole, workflow::open_revision(place), "while reading --baseline");
+  TRY(baseline.whole, workflow::open_revision(place), "while reading --baseline");
   TRY(auto prefix, workflow::git(place, {"rev-parse", "--show-prefix"})); // DIR may be a part of the repository
-  auto tree = workflow::below(*whole, prefix.substr(0, prefix.find('\n')));
-  auto before = workflow::lint(*tree, options);
+  baseline.tree = workflow::below(*baseline.whole, prefix.substr(0, prefix.find('\n')));
+  return baseline;
+}
+
+Result<std::size_t> remove_baseline(const Baseline& baseline, workflow::LintOptions options, workflow::Report& report) {
+  if (!baseline.tree) return 0;
+  options.base = nullptr;
+  auto before = workflow::lint(*baseline.tree, options);
   if (!before && before.error().is(codes::no_workflow)) return 0; // the change adds the first workflow
   if (!before) return fail(std::move(before).error());
   return workflow::remove_known(report, *before);
@@ -167,11 +178,13 @@ Result<std::vector<Located>> write_fixes(Context& context, const Arguments& argu
 Result<int> run_lint(Context& context, const Arguments& arguments) {
   TRY(auto tree, workflow::open_directory(workflow_root(arguments)));
   TRY(auto others, others_of(context, arguments));
-  workflow::LintOptions options{sys::rfc3339(context.clock.now_us()).substr(0, 10), others.by_name, &others.refs};
+  TRY(auto baseline, open_baseline(context, arguments));
+  workflow::LintOptions options{sys::rfc3339(context.clock.now_us()).substr(0, 10), others.by_name, &others.refs,
+                                baseline.tree.get()};
   Linted linted;
   for (unsigned round = 0;; ++round) {
     TRY(linted.report, workflow::lint(*tree, options));
-    TRY(linted.known, apply_baseline(context, arguments, options, linted.report));
+    TRY(linted.known, remove_baseline(baseline, options, linted.report));
     if (!arguments.has("--fix") || round == k_fix_rounds_max) break;
     TRY(auto fixed, write_fixes(context, arguments, *tree, linted.report));
     if (fixed.empty()) break;
