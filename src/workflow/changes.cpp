@@ -1,6 +1,7 @@
 #include "workflow/changes.hpp"
 
 #include "base/text.hpp"
+#include "workflow/changes_parts.hpp"
 #include "workflow/model.hpp"
 #include "workflow/rules.hpp"
 #include "workflow/values.hpp"
@@ -20,57 +21,6 @@ const Node* called_part(const File& file, std::string_view part) {
   const auto* on = file.root.find("on");
   const auto* call = on ? on->find("workflow_call") : nullptr;
   return call ? call->find(part) : nullptr;
-}
-
-/// A value as YAML writes it in one line: `{os: linux, gpus: [a, b]}`.
-std::string flow_text(const Node& node) {
-  if (node.is_scalar()) return node.text;
-  std::vector<std::string> parts;
-  for (const auto& item : node.items) parts.push_back(flow_text(item));
-  for (const auto& member : node.members) parts.push_back(member.key + ": " + flow_text(member.value));
-  return node.is_sequence() ? "[" + text::join(parts, ", ") + "]" : "{" + text::join(parts, ", ") + "}";
-}
-
-std::string values_of(const Node& column) {
-  std::vector<std::string> values;
-  for (const auto& item : column.items) values.push_back(flow_text(item));
-  return column.is_scalar() ? column.text : text::join(values, ", ");
-}
-
-/// At commas outside of brackets: the reverse of values_of.
-std::vector<std::string> split_values(std::string_view values) {
-  std::vector<std::string> found;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < values.size(); ++at) {
-    if (values[at] == '{' || values[at] == '[') ++depth;
-    if (values[at] == '}' || values[at] == ']') --depth;
-    if (depth > 0 || !values.substr(at).starts_with(", ")) continue;
-    found.emplace_back(values.substr(begin, at - begin));
-    begin = at + 2;
-  }
-  if (begin < values.size()) found.emplace_back(values.substr(begin));
-  return found;
-}
-
-/// The values of `some` that `others` lacks, in back quotes; at most three.
-std::string values_without(const std::string& some, const std::string& others) {
-  auto list = split_values(others);
-  std::set<std::string> known(list.begin(), list.end());
-  std::vector<std::string> found;
-  for (const auto& value : split_values(some))
-    if (!known.contains(value)) found.push_back("`" + value + "`");
-  return text::first(found, 3);
-}
-
-constexpr std::size_t k_values_shown = 100; // characters of both sides that a line holds
-
-/// What a matrix key with long values gains and loses.
-std::string value_changes(const Change& change) {
-  auto more = values_without(change.after, change.before), fewer = values_without(change.before, change.after);
-  if (more.empty() && fewer.empty()) return "order or number of its values differs";
-  if (fewer.empty()) return "gains " + more;
-  return more.empty() ? "loses " + fewer : fmt::format("gains {}; loses {}", more, fewer);
 }
 
 const std::string& job_of(const File& file, const Call& call) {
@@ -117,6 +67,27 @@ std::map<const Call*, const Call*> partners(const File& before, const File& afte
   return found;
 }
 
+bool has_constant_fallback(std::string_view text) {
+  return text.find("||") != text.npos && text.find('\'') != text.npos;
+}
+
+void compare_fallbacks(const File& before, const File& after, Recorder& recorder) {
+  auto now = checkouts_of(after);
+  for (const auto& old : checkouts_of(before)) {
+    if (!has_constant_fallback(old.ref)) continue;
+    for (const auto& one : now) {
+      bool same = text::lower(one.repository) == text::lower(old.repository) &&
+                  after.jobs[static_cast<std::size_t>(one.job)].id == before.jobs[static_cast<std::size_t>(old.job)].id;
+      if (!same || !one.has_ref || one.ref.find("||") != std::string::npos || !is_dynamic(one.ref)) continue;
+      auto& change = recorder.add(ChangeKind::fallback, What::removed, one.ref_at, one.repository);
+      change.where = "checkout";
+      change.before = old.ref;
+      change.after = one.ref;
+      break;
+    }
+  }
+}
+
 class Comparer {
 public:
   Comparer(const File& before, const File& after, Changes& changes)
@@ -129,7 +100,10 @@ public:
     names(called_part(before_, "secrets"), called_part(after_, "secrets"), ChangeKind::secret);
     calls();
     matrices();
-    fallbacks();
+    Recorder recorder(after_.path, changes_);
+    compare_fallbacks(before_, after_, recorder);
+    compare_starts(before_, after_, recorder);
+    compare_settings(before_, after_, recorder);
   }
 
 private:
@@ -205,9 +179,21 @@ private:
       }
       for (const auto& argument : was->arguments)
         if (!call.find(argument.name)) add(ChangeKind::argument, What::removed, call.at, argument.name, where);
+      dispatched_ref(*was, call, where);
     }
     for (const auto& call : before_.calls)
       if (!kept.contains(&call)) add(ChangeKind::call, What::removed, {1, 1}, call.target, where_of(before_, call));
+  }
+
+  /// Without it, the default branch is dispatched.
+  void dispatched_ref(const Call& before, const Call& after, const std::string& where) {
+    auto old = canonical(before.ref.value_or("")), now = canonical(after.ref.value_or(""));
+    if (old == now || after.kind != Call::Kind::dispatch) return;
+    auto what = old.empty() ? What::added : now.empty() ? What::removed : What::changed;
+    auto& change = add(ChangeKind::ref, what, after.at, "ref", where);
+    change.before = before.ref.value_or("");
+    change.after = after.ref.value_or("");
+    change.unsaid = old.empty() ? Severity::note : Severity::warning; // other files than before are built
   }
 
   void matrices() {
@@ -232,58 +218,33 @@ private:
     }
   }
 
-  static bool has_constant_fallback(std::string_view text) {
-    return text.find("||") != text.npos && text.find('\'') != text.npos;
-  }
-
-  void fallbacks() {
-    auto now = checkouts_of(after_);
-    for (const auto& old : checkouts_of(before_)) {
-      if (!has_constant_fallback(old.ref)) continue;
-      for (const auto& one : now) {
-        bool same =
-            text::lower(one.repository) == text::lower(old.repository) &&
-            after_.jobs[static_cast<std::size_t>(one.job)].id == before_.jobs[static_cast<std::size_t>(old.job)].id;
-        if (!same || !one.has_ref || one.ref.find("||") != std::string::npos || !is_dynamic(one.ref)) continue;
-        auto& change = add(ChangeKind::fallback, What::removed, one.ref_at, one.repository, "checkout");
-        change.before = old.ref;
-        change.after = one.ref;
-        break;
-      }
-    }
-  }
-
   const File& before_;
   const File& after_;
   Changes& changes_;
 };
 
-std::string_view kind_name(ChangeKind kind) {
-  switch (kind) {
-  case ChangeKind::input: return "input";
-  case ChangeKind::output: return "output";
-  case ChangeKind::secret: return "secret";
-  case ChangeKind::argument: return "argument";
-  case ChangeKind::call: return "target";
-  case ChangeKind::matrix: return "matrix key";
-  case ChangeKind::fallback: return "fallback of the ref of";
-  default: return "file";
-  }
-}
 } // namespace
 
-std::string sentence(const Change& change) {
-  auto subject =
-      change.kind == ChangeKind::file ? change.name : fmt::format("{} `{}`", kind_name(change.kind), change.name);
-  if (change.kind == ChangeKind::call)
-    subject = change.where; // which names the target
-  else if (!change.where.empty())
-    subject += fmt::format(" ({})", change.where);
-  if (change.what != What::changed) return subject + (change.what == What::added ? " added" : " removed");
-  if (change.kind == ChangeKind::matrix && change.before.size() + change.after.size() > k_values_shown)
-    return fmt::format("{}: {}", subject, value_changes(change));
-  auto shown = [](const std::string& value) { return value.empty() ? std::string("empty") : "`" + value + "`"; };
-  return fmt::format("{}: {} {} is now {}", subject, change.detail, shown(change.before), shown(change.after));
+Change& Recorder::add(ChangeKind kind, What what, Position at, std::string name) {
+  Change change;
+  change.kind = kind;
+  change.what = what;
+  change.file = file_;
+  change.at = at;
+  change.name = std::move(name);
+  changes_.list.push_back(std::move(change));
+  return changes_.list.back();
+}
+
+Change* Recorder::value(ChangeKind kind, std::string name, const Spot& spot,
+                        std::pair<std::string, std::string> texts) {
+  if (canonical(texts.first) == canonical(texts.second)) return nullptr;
+  auto what = texts.first.empty() ? What::added : texts.second.empty() ? What::removed : What::changed;
+  auto& change = add(kind, what, spot.at, std::move(name));
+  change.where = spot.where;
+  change.before = std::move(texts.first);
+  change.after = std::move(texts.second);
+  return &change;
 }
 
 Changes compare(const Repository& before, const Repository& after) {

@@ -1,5 +1,7 @@
 #pragma once
-// How the interfaces of workflows, their calls and their matrices differ between two states of a repository. Pure.
+// How workflows differ between two states of a repository: interfaces, calls, matrices, what starts them, what they may
+// do, where and how long they run, their commands. Pure.
+#include "base/finding.hpp"
 #include "workflow/model.hpp"
 #include <map>
 #include <string>
@@ -8,19 +10,40 @@
 namespace quarry::workflow {
 
 struct Change {
-  enum class Kind : std::uint8_t { file, input, output, secret, argument, call, matrix, fallback };
+  enum class Kind : std::uint8_t {
+    file,
+    input,
+    output,
+    secret,
+    argument,
+    call,
+    matrix,
+    fallback,
+    ref,        ///< the revision that a dispatch names
+    trigger,    ///< an event, or one of its filters
+    permission, ///< of the token
+    setting,    ///< a key of a workflow, job or step, such as `runs-on`, `env.NAME`, `with.NAME`
+    command,    ///< the script of a step
+    job,
+    step
+  };
   enum class What : std::uint8_t { added, removed, changed };
   Kind kind = Kind::file;
   What what = What::changed;
   std::string file;
   Position at;        ///< in the state that has it
-  std::string name;   ///< of the input, output, secret, argument, target or matrix key
+  std::string name;   ///< of the input, output, secret, argument, target, matrix key, event, key, job or step
   std::string where;  ///< "workflow_call", "call of build.yml in job `release`"
-  std::string detail; ///< "default", "required", "type": what changed of an input
+  std::string detail; ///< "default", "required", "type" of an input, "paths" of an event: what changed of it
   std::string before, after;
+  /// How bad it is that nobody mentions it: an error where a guard becomes weaker (a token may write more, a job loses
+  /// its deadline, an event starts that runs with secrets on foreign contents), a warning where checks may not run.
+  Severity unsaid = Severity::note;
 };
 /// "input `ref` of workflow_call: default `a` is now `b`".
 std::string sentence(const Change& change);
+/// The lines of a script that do something: without blanks at their ends, without comments.
+std::vector<std::string> script_lines(std::string_view script);
 
 /// A matrix of constants that has more or fewer combinations.
 struct Growth {

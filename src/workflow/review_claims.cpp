@@ -10,7 +10,6 @@
 #include <fmt/core.h>
 #include <iterator>
 #include <set>
-#include <utility>
 
 namespace quarry::workflow {
 
@@ -110,33 +109,6 @@ std::vector<std::string> take_what_stays(const Sides& sides, const History& hist
   return stays;
 }
 
-/// "Drop pytorch 2.7" names `release/2.7`.
-bool names_value(const std::string& said, const std::string& value) {
-  constexpr std::size_t k_value_min = 3; // `1` or `no` would be found in any text
-  auto last = value.substr(value.rfind('/') + 1);
-  return value.size() >= k_value_min && (has_word(said, value) || (last.size() >= k_value_min && has_word(said, last)));
-}
-
-/// As people write names: in any case, with dashes or blanks for underscores, inside of a longer name.
-bool mentions_name(const std::string& said, const std::string& name) {
-  constexpr std::size_t k_part_min = 6; // a shorter name is found in many words
-  if (name.empty()) return false;
-  auto plain = [](std::string text) {
-    std::ranges::replace_if(text, [](char c) { return c == '-' || c == ' '; }, '_');
-    return text::lower(text);
-  };
-  return has_word(said, name) || (name.size() >= k_part_min && plain(said).find(plain(name)) != std::string::npos);
-}
-
-/// "call of build.yml in job `debug-tools`" -> "debug-tools"; empty: in none.
-std::string job_of(const std::string& where) {
-  constexpr std::string_view k_job = "job `";
-  auto at = where.find(k_job);
-  if (at == std::string::npos) return "";
-  auto begin = at + k_job.size();
-  return where.substr(begin, where.find('`', begin) - begin);
-}
-
 /// Whether a later commit changes the file, too: the last one to change it may be what undoes the others.
 bool changes_later(const History& history, const Commit& commit, const std::string& path) {
   const auto& commits = history.commits;
@@ -163,7 +135,6 @@ public:
       review_.not_looked_at.push_back("the description (give it by --description)");
     }
     for (const auto& commit : review_.history.commits) title(commit);
-    mentions();
   }
 
 private:
@@ -264,40 +235,15 @@ private:
     if (auto names = untouched_names(commit.title); claims.empty() && !names.empty()) said(names, Severity::note, "");
   }
 
-  bool is_mentioned(const std::string& said, const Change& change) const {
-    const auto* file = sides_.after.find(change.file);
-    auto name = file ? file->basename() : change.file;
-    if (change.kind == Change::Kind::file) return said.find(name.substr(0, name.find('.'))) != std::string::npos;
-    for (const auto& [values, others] : {std::pair(change.after, change.before), {change.before, change.after}})
-      for (const auto& value : text::split_any(values, values.find('{') == values.npos ? ", " : ", {}[]"))
-        if (!value.ends_with(':') && !has_word(others, value) && names_value(said, value)) return true;
-    auto target = change.name.substr(change.name.rfind('/') + 1);
-    return mentions_name(said, change.name) || mentions_name(said, target.substr(0, target.find('.'))) ||
-           mentions_name(said, job_of(change.where));
-  }
-
-  /// One note for each file: its changes that no text mentions.
-  void mentions() {
-    auto said = sides_.options.description.value_or("");
-    for (const auto& commit : review_.history.commits) said += "\n" + commit.title;
-    std::map<std::string, std::vector<const Change*>> silent;
-    for (const auto& change : review_.changes.list)
-      if (!is_mentioned(said, change)) silent[change.file].push_back(&change);
-    for (const auto& [file, changes] : silent) {
-      std::vector<std::string> sentences;
-      for (const auto* change : changes) sentences.push_back(sentence(*change));
-      note({file, changes.front()->at, "Y163", Severity::note,
-            fmt::format("no description or commit title mentions: {}", text::first(sentences, 3)),
-            "say it, so that reviewers look at it"});
-    }
-  }
-
   const Sides& sides_;
   Review& review_;
   std::set<std::string> changed_jobs_; ///< in lower case
 };
 } // namespace
 
-void review_claims(const Sides& sides, Review& review) { Claims(sides, review).check(); }
+void review_claims(const Sides& sides, Review& review) {
+  Claims(sides, review).check();
+  review_mentions(sides, review);
+}
 
 } // namespace quarry::workflow

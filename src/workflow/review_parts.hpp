@@ -10,8 +10,9 @@ struct Sides {
   const Repository& after;
   const ReviewOptions& options;
 };
-void review_claims(const Sides& sides, Review& review);  ///< Y161, Y162, Y163
-void review_changes(const Sides& sides, Review& review); ///< Y164, Y165, Y166, Y167: what changed
-void plan_tests(const Sides& sides, Review& review);     ///< the test plan
+void review_claims(const Sides& sides, Review& review);   ///< Y161, Y162, Y163
+void review_mentions(const Sides& sides, Review& review); ///< Y163
+void review_changes(const Sides& sides, Review& review);  ///< Y164, Y165, Y166, Y167: what changed
+void plan_tests(const Sides& sides, Review& review);      ///< the test plan
 
 } // namespace quarry::workflow
