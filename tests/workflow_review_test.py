@@ -452,6 +452,31 @@ def test_what_is_only_written_another_way(tmp_path, old, new):
     assert repository.review("--base", base, code=0)["changes"] == []
 
 
+def test_a_new_job_is_told_once(tmp_path):
+    """Its permissions are spoken of by its name, and `needs` of others follows from it."""
+    repository = Repository(tmp_path / "new")
+    last = "  last: {needs: [%s], runs-on: x, timeout-minutes: 5, steps: [{run: a}]}\n"
+    text = GUARDED + last % "build"
+    base = repository.commit("Begin", ci=text, release="on: workflow_dispatch\njobs: {}\n")
+    job = "  publish:\n    runs-on: x\n    timeout-minutes: 5\n    permissions: {packages: write}\n    steps: [{run: a}]\n"
+    repository.commit("Other work", ci=text.replace(last % "build", job + last % "build, publish"))
+    review = repository.review("--base", base, code=0)
+    assert {one["importance"]: one["message"].partition("mentions: ")[2] for one in of(review, "Y163")} == {"suggestion": "permission `packages` (job `publish`): `none` is now `write`", "note": "job `publish` added"}
+    assert "key `needs` (job `last`): `[build]` is now `[build, publish]`" in [one["sentence"] for one in review["changes"]]
+    repository.git("commit", "-q", "--amend", "-m", "Publish packages")
+    assert not of(repository.review("--base", base, code=0), "Y163")
+
+
+def test_values_that_begin_alike_are_shown_where_they_differ(tmp_path):
+    repository = Repository(tmp_path / "long")
+    image = "    container:\n      image: example.org/" + "a" * 90 + "@sha256:%s\n"
+    text = GUARDED.replace("    timeout-minutes", image + "    timeout-minutes")
+    base = repository.commit("Begin", ci=text % "00ff", release="on: workflow_dispatch\njobs: {}\n")
+    repository.commit("Other work", ci=text % "11ee")
+    (change,) = repository.review("--base", base, code=0)["changes"]
+    assert change["sentence"] == "key `container.image` (job `build`): `…aaaaaaaaaaaa@sha256:00ff` is now `…aaaaaaaaaaaa@sha256:11ee`"
+
+
 @pytest.mark.parametrize("title", ["Work on the build job", "Update ci.yml", "Compile faster"])
 def test_the_name_of_a_job_does_not_speak_of_its_guards(tmp_path, title):
     repository = Repository(tmp_path / "guards")

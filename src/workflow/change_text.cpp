@@ -124,9 +124,27 @@ bool shows_value(ChangeKind kind) {
   return kind == ChangeKind::setting || kind == ChangeKind::ref || kind == ChangeKind::trigger;
 }
 
-std::string shown(const std::string& value) {
-  if (value.empty()) return "empty";
-  return "`" + beginning_of(std::string_view(value).substr(0, value.find('\n')), k_values_shown) + "`";
+/// In one line.
+std::string plain(std::string_view value) { return text::join(text::split_any(value, " \n\t\r"), " "); }
+
+std::string shown(std::string_view value) {
+  return value.empty() ? std::string("empty") : "`" + beginning_of(value, k_values_shown) + "`";
+}
+
+/// Both values; of long ones that begin alike, what stands a little before the first difference.
+std::string before_and_after(const Change& change) {
+  constexpr std::size_t k_context = 20;
+  auto before = plain(change.before), after = plain(change.after);
+  auto [first, second] = std::ranges::mismatch(before, after);
+  auto same = static_cast<std::size_t>(first - before.begin());
+  bool is_long = std::max(before.size(), after.size()) > k_values_shown && same > 2 * k_context;
+  if (is_long) {
+    auto begin = same - k_context;
+    while (begin > 0 && (static_cast<unsigned char>(before[begin]) & 0xC0) == 0x80) --begin; // within a character
+    before = "…" + before.substr(begin);
+    after = "…" + after.substr(begin);
+  }
+  return fmt::format("{} is now {}", shown(before), shown(after));
 }
 } // namespace
 
@@ -142,7 +160,7 @@ std::string sentence(const Change& change) {
   if (change.what != What::changed) {
     const auto& value = change.what == What::added ? change.after : change.before;
     auto detail = change.detail.empty() ? "" : " " + change.detail;
-    auto more = shows_value(change.kind) && !value.empty() ? ": " + shown(value) : "";
+    auto more = shows_value(change.kind) && !value.empty() ? ": " + shown(plain(value)) : "";
     return subject + detail + (change.what == What::added ? " added" : " removed") + more;
   }
   if (change.kind == ChangeKind::command) return fmt::format("{}: {}", subject, command_changes(change));
@@ -151,7 +169,7 @@ std::string sentence(const Change& change) {
   if (change.kind == ChangeKind::trigger && change.before.size() + change.after.size() > k_values_shown)
     return fmt::format("{}: {} {}", subject, change.detail, value_changes(change));
   auto detail = change.detail.empty() ? "" : change.detail + " ";
-  return fmt::format("{}: {}{} is now {}", subject, detail, shown(change.before), shown(change.after));
+  return fmt::format("{}: {}{}", subject, detail, before_and_after(change));
 }
 
 } // namespace quarry::workflow

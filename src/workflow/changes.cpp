@@ -247,6 +247,17 @@ Change* Recorder::value(ChangeKind kind, std::string name, const Spot& spot,
   return &change;
 }
 
+void Recorder::keep_gains(std::size_t known) {
+  auto& list = changes_.list;
+  auto begin = list.begin() + static_cast<std::ptrdiff_t>(known);
+  list.erase(std::remove_if(begin, list.end(), [](const Change& one) { return one.unsaid == Severity::note; }),
+             list.end());
+  for (auto i = known; i < changes_.list.size(); ++i) {
+    changes_.list[i].unsaid = Severity::warning;
+    changes_.list[i].of_new_job = true;
+  }
+}
+
 Changes compare(const Repository& before, const Repository& after) {
   Changes changes;
   // An action that no workflow uses any more, or yet, is not read, and it is there all the same.

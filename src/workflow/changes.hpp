@@ -39,6 +39,7 @@ struct Change {
   /// How bad it is that nobody mentions it: an error where a guard becomes weaker (a token may write more, a job loses
   /// its deadline, an event starts that runs with secrets on foreign contents), a warning where checks may not run.
   Severity unsaid = Severity::note;
+  bool of_new_job = false; ///< a permission: whoever names the job speaks of it
 };
 /// "input `ref` of workflow_call: default `a` is now `b`".
 std::string sentence(const Change& change);

@@ -26,6 +26,10 @@ public:
   /// A value that is another one, was added or removed: an empty text stands for one that is not there. nullptr if both
   /// are equal.
   Change* value(Change::Kind kind, std::string name, const Spot& spot, std::pair<std::string, std::string> texts);
+  std::size_t count() const { return changes_.list.size(); }
+  /// Keeps those permissions of a new job, behind the first `known` changes, by which its token may do more than the
+  /// workflow's before. They are suggestions.
+  void keep_gains(std::size_t known);
 
 private:
   std::string file_;

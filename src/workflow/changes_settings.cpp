@@ -14,7 +14,7 @@ using ChangeKind = Change::Kind;
 using What = Change::What;
 
 /// Steps of the old state by the index of the new one: the same name and contents, else the same name, else the same
-/// contents, else, for scripts without a name, their order.
+/// contents, else the same action, else, for scripts without a name, their order.
 std::vector<const Step*> partners_of(const Job& before, const Job& after) {
   std::vector<const Step*> found(after.steps.size());
   std::set<const Step*> taken;
@@ -36,14 +36,15 @@ std::vector<const Step*> partners_of(const Job& before, const Job& after) {
   pair_up([&](const Step& a, const Step& b) { return same_name_as(a, b) && same_contents(a, b); });
   pair_up(same_name_as);
   pair_up(same_contents);
+  auto action_of = [](const Step& step) { return step.uses.substr(0, step.uses.find('@')); };
+  pair_up([&](const Step& a, const Step& b) { return !a.uses.empty() && action_of(a) == action_of(b); });
   pair_up([&](const Step& a, const Step& b) { return !is_named(a) && !is_named(b); });
   return found;
 }
 
 constexpr std::array<std::string_view, 8> k_job_keys = {"runs-on", "if",        "continue-on-error", "environment",
                                                         "needs",   "container", "concurrency",       "services"};
-constexpr std::array<std::string_view, 5> k_step_keys = {"uses", "if", "continue-on-error", "shell",
-                                                         "working-directory"};
+constexpr std::array<std::string_view, 4> k_step_keys = {"if", "continue-on-error", "shell", "working-directory"};
 
 class Settings {
 public:
@@ -74,8 +75,13 @@ private:
     for (auto name : names) key(before, after, name, spot);
   }
 
+  /// nullptr if both are equal, or are mappings: their members are compared one by one.
   Change* key(const Node& before, const Node& after, std::string_view name, const Spot& spot) {
     const auto *was = before.find(name), *is = after.find(name);
+    if (was && is && was->is_mapping() && is->is_mapping()) {
+      members(before, after, std::string(name), spot);
+      return nullptr;
+    }
     Spot here{spot.where, is ? is->at : spot.at};
     auto* change = recorder_.value(ChangeKind::setting, std::string(name), here,
                                    {was ? flow_text(*was) : "", is ? flow_text(*is) : ""});
@@ -83,7 +89,7 @@ private:
     return change;
   }
 
-  /// The members of `env` or `with`.
+  /// The members of `env`, `with` and other mappings.
   void members(const Node& before, const Node& after, const std::string& part, const Spot& spot) {
     static const Node k_none;
     const auto *was = before.find(part), *is = after.find(part);
@@ -127,6 +133,8 @@ private:
   void compare_step(const Step& before, const Step& after, const Spot& spot) {
     Spot here{(spot.where.empty() ? "" : spot.where + ", ") + fmt::format("step `{}`", after.label), after.at};
     keys(*before.node, *after.node, k_step_keys, here);
+    bool calls = before.uses.starts_with("./") || after.uses.starts_with("./"); // compared as calls
+    if (!calls) key(*before.node, *after.node, "uses", here);
     key(*before.node, *after.node, "timeout-minutes", here);
     members(*before.node, *after.node, "env", here);
     bool hands_inputs = std::ranges::any_of(after_.calls, [&](const Call& call) {

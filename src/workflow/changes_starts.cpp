@@ -129,7 +129,9 @@ private:
   void job_permissions(const Job* before, const Job& after, const Spot& spot) {
     const auto *was = before ? before->node->find("permissions") : nullptr, *is = after.node->find("permissions");
     if (!was && !is) return; // what the workflow says is compared there
+    auto known = recorder_.count();
     permissions(was ? was : before_.root.find("permissions"), is ? is : after_.root.find("permissions"), spot);
+    if (!before) recorder_.keep_gains(known);
   }
 
   void permissions(const Node* before, const Node* after, const Spot& spot) {

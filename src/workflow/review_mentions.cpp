@@ -114,14 +114,32 @@ private:
     auto name = file ? file->basename() : change.file;
     switch (change.kind) {
     case ChangeKind::file: return said_.find(name.substr(0, name.find('.'))) != std::string::npos;
-    case ChangeKind::permission: return mentions_permission(said_, change);
+    case ChangeKind::permission:
+      return mentions_permission(said_, change) ||
+             (change.of_new_job && mentions_name(said_, quoted_after(change.where, "job `")));
     case ChangeKind::trigger: return mentions_trigger(change);
     default: break;
     }
+    if (change.kind == ChangeKind::setting && change.name == "needs" && follows_jobs(change)) return true;
     auto words = change.kind == ChangeKind::setting ? words_for(change.name) : Words();
     bool guards = change.unsaid == Severity::error; // the name of the job says nothing about its deadline
     if (has_any(said_, words) || guards) return has_any(said_, words);
     return mentions_value(said_, change) || mentions_place(change);
+  }
+
+  /// Whether `needs` differs by jobs that the change adds or removes: those are told themselves.
+  bool follows_jobs(const Change& change) const {
+    auto jobs = [](const std::string& text) { return text::split_any(text, "[], "); };
+    auto differs = [&](const std::string& some, const std::string& others) {
+      auto known = jobs(others);
+      return std::ranges::any_of(jobs(some), [&](const std::string& job) {
+        bool told = std::ranges::any_of(review_.changes.list, [&](const Change& one) {
+          return one.kind == ChangeKind::job && one.file == change.file && one.name == job;
+        });
+        return std::ranges::find(known, job) == known.end() && !told;
+      });
+    };
+    return !differs(change.before, change.after) && !differs(change.after, change.before);
   }
 
   bool mentions_trigger(const Change& change) const {
