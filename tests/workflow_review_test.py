@@ -325,6 +325,31 @@ def test_claims(tmp_path, claim, importance):
     assert [found["importance"] for found in of(review, "Y161")] == ([importance] if importance else [])
 
 
+@pytest.mark.parametrize(("claim", "importance"), [("The default of `level` is now `b`", None), ("`level` now defaults to `b`", None), ("The default of `level` is now `c`", "important"), ("The default of `width` is now `w`", "important"), ("Renames `old_name` to `new_name`", None), ("Rename `level` to `depth`", "important"), ("Renames gone.yml to come.yml", None), ("Replace `old_name` with `new_name`", None), ("Wire up `new_name`", None), ("Wire up `width`", "suggestion"), ("Passes `new_name` through to the job", None), ("Passes `width` through to the job", "suggestion"), ("Forwarding `width`", "note"), ("The job now passes `width`", "note"), ("Removing `width`", "note"), ("Threads `width` through", "suggestion")])  # fmt: skip
+def test_claims_in_other_words(tmp_path, claim, importance):
+    repository = Repository(tmp_path / "words")
+    text = "on: {workflow_dispatch: {inputs: {level: {default: %s}}}}\n" + FILLER.replace("  f", "x") + "env:\n  %s: 1\njobs: {}\n"
+    base = repository.commit("Begin", one=text % ("a", "old_name"), two="on: {workflow_dispatch: {inputs: {width: {default: w}}}}\njobs: {}\n", gone="on: push\njobs: {}\n")
+    repository.git("mv", ".github/workflows/gone.yml", ".github/workflows/come.yml")
+    repository.commit("Work", one=text % ("b", "new_name"))
+    body = tmp_path / "body.md"
+    body.write_text(f"- {claim}\n")
+    review = repository.review("--base", base, "--description", body, code=1 if importance == "important" else 0)
+    assert [found["importance"] for found in of(review, "Y161")] == ([importance] if importance else []), review["findings"]
+    assert not [one for one in review["not_looked_at"] if "in other words" in one]
+
+
+def test_claims_that_are_not_understood_are_counted(tmp_path):
+    repository = Repository(tmp_path / "counted")
+    base = repository.commit("Begin", one="on: push\nenv: {level: a}\njobs: {}\n")
+    repository.commit("Makes `level` lenient", one="on: push\nenv: {level: b}\njobs: {}\n")
+    body = tmp_path / "body.md"
+    body.write_text("About levels.\n\nLets `level` be what `two.yml` wants.\n\nChanged `level`.\n\nRemoves old lists. Honours `level`.\n")
+    review = repository.review("--base", base, "--description", body, code=0)
+    assert "3 statements of the description that may claim something in other words: lines 3, 7" in review["not_looked_at"]
+    assert "1 title of commits that may claim something in other words" in review["not_looked_at"]
+
+
 @pytest.mark.parametrize(("claim", "importance"), [("Add `depth` while preserving the existing `level`", None), ("They inherit the `level` policy added in #21195", None), ("Fixed the bug of `level` upstream in abc1234", None), ("Changes to `src/lib.rs` trigger tests", None), ("Deleted .github/workflows/gone.yml", None), ("Deleted `gone.yml`", None), ("Deleted .github/workflows/one.yml.old", None), ("The key `level` raised", "note"), ("Removed `.github/workflows/none.yml`", "important"), ("Fixed the `level` crash", None), ("Fixed `level`", "suggestion"), ("Updated `libdepth`", None), ("Once this lands, switch `level`", None)])  # fmt: skip
 def test_claims_that_are_not_of_the_change(tmp_path, claim, importance):
     repository = Repository(tmp_path / "claims")

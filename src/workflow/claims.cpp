@@ -3,6 +3,7 @@
 #include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "workflow/claims_text.hpp"
+#include "workflow/claims_words.hpp"
 #include "workflow/programs.hpp"
 #include <algorithm>
 #include <array>
@@ -14,112 +15,6 @@ namespace {
 using Verb = Claim::Verb;
 
 bool in_word(char c) { return c == '_' || c == '-' || ascii::is_alnum(c); }
-
-std::optional<Verb> verb_of(std::string_view word) {
-  static constexpr std::array<std::pair<std::string_view, Verb>, 40> k_verbs = {{
-      {"add", Verb::added},        {"added", Verb::added},       {"adds", Verb::added},
-      {"introduce", Verb::added},  {"introduced", Verb::added},  {"introduces", Verb::added},
-      {"remove", Verb::removed},   {"removed", Verb::removed},   {"removes", Verb::removed},
-      {"drop", Verb::removed},     {"dropped", Verb::removed},   {"drops", Verb::removed},
-      {"delete", Verb::removed},   {"deleted", Verb::removed},   {"deletes", Verb::removed},
-      {"change", Verb::changed},   {"changed", Verb::changed},   {"changes", Verb::changed},
-      {"fix", Verb::changed},      {"fixed", Verb::changed},     {"fixes", Verb::changed},
-      {"update", Verb::changed},   {"updated", Verb::changed},   {"updates", Verb::changed},
-      {"raise", Verb::changed},    {"raised", Verb::changed},    {"bump", Verb::changed},
-      {"bumped", Verb::changed},   {"rename", Verb::changed},    {"renamed", Verb::changed},
-      {"move", Verb::changed},     {"moved", Verb::changed},     {"pass", Verb::changed},
-      {"passes", Verb::changed},   {"passed", Verb::changed},    {"forward", Verb::changed},
-      {"forwards", Verb::changed}, {"forwarded", Verb::changed}, {"switch", Verb::changed},
-      {"switched", Verb::changed},
-  }};
-  for (const auto& [name, verb] : k_verbs)
-    if (name == word) return verb;
-  return std::nullopt;
-}
-
-/// Words of statements about what the change does not do, or what was so before.
-bool is_doubt(std::string_view word) {
-  static constexpr std::array<std::string_view, 31> k_words = {
-      "not",      "no",     "will",       "should",  "could",      "later",      "would",      "never",
-      "if",       "didn't", "remains",    "remain",  "unchanged",  "missed",     "already",    "scope",
-      "when",     "was",    "were",       "had",     "previously", "earlier",    "originally", "formerly",
-      "upstream", "once",   "afterwards", "rollout", "todo",       "eventually", "follow-up"};
-  return is_among(word, k_words);
-}
-
-/// What follows says why, how or of which: "while preserving `a`", "that `b` needs". Names behind it are not claimed.
-bool begins_clause(std::string_view word) {
-  static constexpr std::array<std::string_view, 33> k_words = {
-      "after",    "before",    "while",     "which",  "who",     "whose",      "that",    "so",        "because",
-      "since",    "whereas",   "although",  "though", "but",     "as",         "where",   "than",      "until",
-      "unless",   "instead",   "unlike",    "like",   "without", "preserving", "keeping", "retaining", "leaving",
-      "matching", "mirroring", "following", "used",   "using",   "needed"};
-  return is_among(word, k_words);
-}
-
-/// "After merging, update `a`": a step for later.
-bool is_for_later(std::string_view word, std::string_view next) {
-  static constexpr std::array<std::string_view, 9> k_words = {"merge",   "merging", "merged",    "landing",   "landed",
-                                                              "release", "rollout", "deploying", "deployment"};
-  return (word == "after" || word == "before" || word == "post") && is_among(next, k_words);
-}
-
-/// What somebody saw, not what changes: "fix the `load_so` crash" says nothing about a line with `load_so`.
-bool is_symptom(std::string_view word) {
-  static constexpr std::array<std::string_view, 44> k_words = {
-      "error",    "errors",   "failure",   "failures",   "failing",   "fails",      "fail",        "crash",
-      "crashes",  "crashing", "hang",      "hangs",      "hanging",   "timeout",    "timeouts",    "flake",
-      "flakes",   "flaky",    "flakiness", "warning",    "warnings",  "regression", "regressions", "bug",
-      "bugs",     "segfault", "segfaults", "deadlock",   "race",      "leak",       "leaks",       "symptom",
-      "symptoms", "broken",   "exception", "exceptions", "traceback", "issue",      "issues",      "problem",
-      "problems", "breakage", "undefined", "unresolved"};
-  return is_among(word, k_words);
-}
-
-/// `ModuleNotFoundError`, `SIGSEGV`, `ENOENT`: what a program printed.
-bool names_symptom(std::string_view name) {
-  for (std::string_view end :
-       {"Error", "Exception", "Warning", "Failure", "_ERROR", "_FAILURE", "_FAILED", "_error", "_failure"})
-    if (name.ends_with(end)) return true;
-  static constexpr std::array<std::string_view, 5> k_errors = {"ENOENT", "EACCES", "ENOSPC", "EINVAL", "EPERM"};
-  bool upper = std::all_of(name.begin(), name.end(), ascii::is_upper);
-  return (upper && name.size() >= 6 && name.starts_with("SIG")) || is_among(name, k_errors);
-}
-
-/// "Changes to `a`", "fixes for `a`": a noun.
-bool is_noun_before(std::string_view next) {
-  static constexpr std::array<std::string_view, 6> k_words = {"to", "in", "for", "of", "on", "are"};
-  return is_among(next, k_words);
-}
-
-/// Whether the words before a verb are its subject, the change: "this PR", "we also".
-bool is_begin(const std::vector<std::string>& before) {
-  static constexpr std::array<std::string_view, 11> k_subjects = {"this", "pr",   "change", "commit", "patch", "it",
-                                                                  "we",   "also", "and",    "now",    "branch"};
-  return std::all_of(before.begin(), before.end(), [](const std::string& word) { return is_among(word, k_subjects); });
-}
-
-/// "add", "adds": what the change does at the beginning of a statement. Later it is a noun or what a program does: "the
-/// job gives one on a Tuesday and adds `x`". "51 tests pass": no claim either.
-bool is_said_of_something_else(const std::vector<std::string>& before, std::string_view verb) {
-  static constexpr std::array<std::string_view, 6> k_tests = {"test", "tests", "check", "checks", "suite", "all"};
-  if (verb.starts_with("pass") && !before.empty() && is_among(before.back(), k_tests)) return true;
-  if (verb == "change" && !before.empty() && before.back() == "this") return true;
-  return !verb.ends_with("ed") && !is_begin(before);
-}
-
-/// What follows says where: "added `ref` to `workflow_call` and `workflow_dispatch`". Behind "raised" it is the value.
-bool begins_place(std::string_view word, Verb verb, bool hands_on) {
-  static constexpr std::array<std::string_view, 14> k_words = {
-      "in", "into", "on", "from", "across", "inside", "by", "for", "with", "via", "under", "through", "at", "per"};
-  return is_among(word, k_words) || (word == "to" && (hands_on || verb != Verb::changed));
-}
-
-bool is_between_names(std::string_view word) {
-  static constexpr std::array<std::string_view, 9> k_words = {"the",  "a",    "an",  "both", "all",
-                                                              "each", "this", "and", "or"};
-  return is_among(word, k_words);
-}
 
 bool is_workflow(std::string_view file) { return file.ends_with(".yml") || file.ends_with(".yaml"); }
 
@@ -241,12 +136,72 @@ std::string_view without_scope(std::string_view statement) {
   return is_word && (bracket == scope.npos || scope.ends_with(')')) ? statement.substr(end + 2) : statement;
 }
 
-std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
-  auto words = tokens(without_scope(without_number(statement)));
+/// A value that a key gets: in back quotes, a name or a number.
+bool is_value(const Token& token) {
+  return token.quoted || is_name(token) || is_file(token.text) ||
+         (!token.text.empty() && ascii::is_digit(token.text[0]));
+}
+
+/// Whether the words behind `i` say that what stands before is another value from now on: "is now", "becomes", "now
+/// defaults to". Returns the index of the value, or 0.
+std::size_t new_value_at(const std::vector<Token>& words, std::size_t i) {
+  auto is = [&](std::size_t at, std::string_view word) {
+    return at < words.size() && !words[at].quoted && text::lower(words[at].text) == word;
+  };
+  std::size_t at = 0;
+  if (is(i, "becomes")) at = i + 1;
+  if ((is(i, "is") && is(i + 1, "now")) || (is(i, "now") && is(i + 1, "is"))) at = i + 2;
+  bool defaults = is(i, "now") && (is(i + 1, "defaults") || is(i + 1, "default")) && is(i + 2, "to");
+  if (defaults) at = i + 3;
+  bool raised = is(i, "is") && (is(i + 1, "raised") || is(i + 1, "changed") || is(i + 1, "lowered")) && is(i + 2, "to");
+  if (raised) at = i + 3;
+  return at > 0 && at < words.size() && is_value(words[at]) ? at : 0;
+}
+
+/// "The default of `jax_ref` is now `v_2`", "`jax_ref` now defaults to `v_2`".
+std::optional<Claim> value_claim(const std::vector<Token>& words) {
+  const Token* subject = nullptr;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    auto word = text::lower(words[i].text);
+    if (is_other_change(words, i) || (!words[i].quoted && (is_doubt(word) || begins_clause(word)))) return std::nullopt;
+    if (is_name(words[i]) && !subject) subject = &words[i];
+    auto value = subject ? new_value_at(words, i) : 0;
+    if (value == 0) continue;
+    Claim claim;
+    claim.certain = true;
+    claim.names.push_back(subject->text);
+    claim.to = words[value].text;
+    return claim;
+  }
+  return std::nullopt;
+}
+
+/// "Rename `a` to `b`", "replace `a` with `b`": what follows the verb at `i`.
+bool read_replacement(const std::vector<Token>& words, std::size_t i, Claim& claim) {
+  auto verb = text::lower(words[i].text);
+  bool renames = verb.starts_with("renam"), replaces = verb.starts_with("replac");
+  auto is_thing = [](const Token& token) { return is_name(token) || is_file(token.text); };
+  auto old = std::find_if(words.begin() + static_cast<std::ptrdiff_t>(i), words.end(), is_thing);
+  if ((!renames && !replaces) || words.end() - old < 3) return false;
+  auto joins = text::lower((old + 1)->text);
+  bool joined = renames ? joins == "to" || joins == "as" || joins == "into" : joins == "with" || joins == "by";
+  if (!joined || !is_thing(*(old + 2))) return false;
+  claim.from = old->text;
+  claim.to = (old + 2)->text;
+  return true;
+}
+
+/// "up" or "through" behind the verb at `i`.
+bool has_particle(const std::vector<Token>& words, std::size_t i) {
+  return std::any_of(words.begin() + static_cast<std::ptrdiff_t>(i), words.end(),
+                     [](const Token& one) { return !one.quoted && (one.text == "up" || one.text == "through"); });
+}
+
+std::optional<Claim> claim_of_words(const std::vector<Token>& words) {
   Claim claim, aside;
   std::optional<Verb> verb;
   std::vector<std::string> before;
-  bool place = false, hands_on = false, clause = false, in_aside_clause = false;
+  bool place = false, hands = false, clause = false, in_aside_clause = false;
   bool fixes = false, symptom = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     auto word = text::lower(words[i].text);
@@ -265,12 +220,17 @@ std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
                   is_noun_before(text::lower(words[i + 1].text));
       if (!verb && !noun && !is_said_of_something_else(before, word)) {
         verb = verb_of(word);
-        claim.certain = verb && is_begin(before);
-        hands_on = word.starts_with("pass") || word.starts_with("forward");
+        claim.certain = verb && is_begin(before) && !word.ends_with("ing"); // "adding `x` breaks `y`"
+        hands = hands_on(word);
         fixes = verb && word.starts_with("fix");
+        if (verb && needs_particle(word) && !has_particle(words, i)) verb.reset();
+        if (verb && read_replacement(words, i, claim)) {
+          claim.verb = *verb;
+          return claim;
+        }
       }
       claim.missing |= word == "missing";
-      if (verb && begins_place(word, *verb, hands_on))
+      if (verb && begins_place(word, *verb, hands))
         place = true;
       else if (!is_name(words[i]) && !is_between_names(word))
         place = false;
@@ -298,22 +258,39 @@ std::optional<Claim> claim_of(std::string_view statement, std::uint32_t line) {
   if (!verb || (claim.names.empty() && claim.from.empty() && claim.files.empty())) return std::nullopt;
   claim.verb = *verb;
   claim.unsure = fixes && symptom && claim.from.empty();
-  claim.text = without_number(statement);
-  claim.line = line;
   return claim;
+}
+
+/// Whether a statement without a claim may be one in other words: it names something, or has a verb.
+bool says_something(const std::vector<Token>& words) {
+  return std::ranges::any_of(words, [](const Token& token) {
+    return is_name(token) || is_file(token.text) || (!token.quoted && verb_of(text::lower(token.text)));
+  });
 }
 
 } // namespace
 
-std::vector<Claim> read_claims(std::string_view text) {
-  std::vector<Claim> claims;
+Claims read_statements(std::string_view text) {
+  Claims found;
+  std::size_t statements = 0;
   for (const auto& paragraph : paragraphs_of(text))
     for (auto statement : statements_of(paragraph.text)) {
-      if (claims.size() >= k_statements_max) return claims;
-      if (auto claim = claim_of(statement, paragraph.line)) claims.push_back(std::move(*claim));
+      if (++statements > k_statements_max) return found;
+      auto words = tokens(without_scope(without_number(statement)));
+      auto claim = value_claim(words);
+      if (!claim) claim = claim_of_words(words);
+      if (claim) {
+        claim->text = without_number(statement);
+        claim->line = paragraph.line;
+        found.claims.push_back(std::move(*claim));
+      } else if (says_something(words)) {
+        found.not_understood.push_back(paragraph.line);
+      }
     }
-  return claims;
+  return found;
 }
+
+std::vector<Claim> read_claims(std::string_view text) { return read_statements(text).claims; }
 
 std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names;

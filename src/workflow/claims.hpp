@@ -22,7 +22,7 @@ struct Claim {
   bool missing = false;           ///< "added missing …": about what existed, not about new files
   std::vector<std::string> names; ///< in back quotes, or words with an underscore; not those that say where
   std::vector<std::string> files; ///< names that end like a file's: where the change is said to be
-  std::string from, to;           ///< of "from `a` to `b`"
+  std::string from, to;           ///< of "from `a` to `b`", "rename `a` to `b`"; `to` alone: of "`x` is now `b`"
   std::string text;               ///< the statement
   std::uint32_t line = 0;         ///< of the description; 0: a commit title
 };
@@ -32,6 +32,13 @@ struct Claim {
 /// in a clause: "while preserving `a`", "that `b` needs". Parts of a description about testing, rollout, symptoms and
 /// what follows are not read.
 std::vector<Claim> read_claims(std::string_view text);
+
+struct Claims {
+  std::vector<Claim> claims;
+  std::vector<std::uint32_t> not_understood; ///< lines of statements that name something or have a verb, and no claim
+};
+Claims read_statements(std::string_view text);
+
 /// The words of names and paths: "release_portable_linux_jax_wheels.yml" -> jax, among others.
 std::set<std::string> topics_of(std::string_view path);
 /// Whether `word` stands in `text` with no letter, digit, dash or underscore beside it. Case does not matter.

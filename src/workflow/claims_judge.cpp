@@ -160,6 +160,16 @@ std::vector<std::string> spellings_of(const std::string& name) {
   return found;
 }
 
+/// Whether the value comes: it is the new one of the name, or lines have it more often than before.
+bool becomes(const Claim& claim, const Changes& changes, const History& history) {
+  bool known = std::ranges::any_of(changes.list, [&](const Change& change) {
+    return same_name(change.name, claim.names.front()) && change.after == claim.to && change.before != claim.to;
+  });
+  return known || std::ranges::any_of(history.files, [&](const ChangedFile& file) {
+           return count_in(file.added, claim.to) > count_in(file.removed, claim.to);
+         });
+}
+
 /// Whether the change does to the name what the claim says.
 bool has_change(const Claim& claim, const Changes& changes, const History& history, const std::string& name) {
   int sign = claim.verb == Claim::Verb::added ? 1 : claim.verb == Claim::Verb::removed ? -1 : 0;
@@ -170,8 +180,18 @@ bool has_change(const Claim& claim, const Changes& changes, const History& histo
 
 Judged judge(const Claim& claim, const Changes& changes, const History& history, const Repository& before) {
   Judged judged;
+  if (claim.from.empty() && !claim.to.empty()) {
+    auto& place = becomes(claim, changes, history) ? judged.holds
+                  : base_has(before, claim.to)     ? judged.before
+                                                   : judged.nowhere;
+    place.push_back(claim.to);
+    return judged;
+  }
   if (!claim.from.empty()) {
-    auto& place = replaced(claim, history) ? judged.holds : base_has(before, claim.to) ? judged.before : judged.nowhere;
+    bool moved = path_changes(history, claim.from) && path_changes(history, claim.to); // a file of another name
+    auto& place = moved || replaced(claim, history) ? judged.holds
+                  : base_has(before, claim.to)      ? judged.before
+                                                    : judged.nowhere;
     place.push_back(claim.to);
     return judged; // the other names say of what
   }

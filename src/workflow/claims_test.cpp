@@ -52,7 +52,37 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"## Changes\n- Update `a_b`\n## Rollout\n1. Update `c_d`\n### First\n- Update `e_f`\n## More\nAdd `g_h`",
             {"a_b", "g_h"}},
         Row{"Update `a_b`\n\n**Test plan**\n- Updated `c_d`\n\n**Other**\nUpdated `e_f`", {"a_b", "e_f"}},
+        Row{"Passes `ref` through to the `build_job`", {"ref"}}, Row{"Wire up `ref` in `a_b`", {"ref"}},
+        Row{"Plumbed `a_b` through", {"a_b"}}, Row{"Forwarding `a_b` to `c_d`", {"a_b"}},
+        Row{"The build job now passes `a_b`", {"a_b"}}, Row{"The build job passes `a_b`", {}},
+        Row{"Thread safety of `a_b`", {}}, Row{"Threads `a_b` through the calls", {"a_b"}},
+        Row{"Removing `a_b`", {"a_b"}}, Row{"The default of `a_b` is now `c`", {"a_b"}},
+        Row{"`a_b` now defaults to 90", {"a_b"}}, Row{"The job is now passed `a_b`", {"a_b"}},
+        Row{"`a_b` becomes `c` when `d_e` is set", {"a_b"}},
         Row{"Next steps:\n\n- Update `a_b`\n\nThis also updates `c_d`", {"c_d"}}));
+
+TEST(Claims, SayWhatBecomesWhat) {
+  struct Case {
+    const char *statement, *from, *to;
+  };
+  for (const auto& one :
+       {Case{"Rename `a_b` to `c_d`", "a_b", "c_d"}, Case{"Renames a.yml to b.yml", "a.yml", "b.yml"},
+        Case{"This PR replaces `a_b` with `c_d`", "a_b", "c_d"}, Case{"The default of `a_b` is now `c`", "", "c"},
+        Case{"`a_b` becomes 90", "", "90"}, Case{"The default of `a_b` is raised to 90", "", "90"},
+        Case{"`a_b` is now passed", "", ""}, Case{"The default of `a_b` is not `c`", "", ""}}) {
+    auto claims = read_claims(one.statement);
+    EXPECT_EQ(claims.empty() ? "" : claims[0].from, one.from) << one.statement;
+    EXPECT_EQ(claims.empty() ? "" : claims[0].to, one.to) << one.statement;
+  }
+}
+
+TEST(Claims, AreCountedWhereTheyAreNotUnderstood) {
+  auto lines = read_statements("Some words.\n\nAdd `a_b`.\n\nIt makes `c_d` lenient.\n\nRemoves the old lists.\n\n"
+                               "## Test plan\nRan `e_f`.")
+                   .not_understood;
+  EXPECT_EQ(lines, (std::vector<std::uint32_t>{5, 7}));
+  EXPECT_TRUE(read_statements("More work for everybody").not_understood.empty());
+}
 
 TEST(Claims, NameFilesWithADotBeforeThem) {
   EXPECT_TRUE(read_claims("| Drop the `testpaths` entry | 0 collected |\n| Remove `jinja2` | 3 |").empty())

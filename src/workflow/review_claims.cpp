@@ -2,6 +2,7 @@
 #include "workflow/review_parts.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "sys/path.hpp"
 #include "workflow/claims.hpp"
 #include "workflow/rules.hpp"
@@ -14,6 +15,7 @@
 namespace quarry::workflow {
 
 namespace {
+constexpr std::size_t k_lines_named = 12;
 
 /// Words of file names that say nothing about the subject of a change.
 bool is_general(std::string_view word) {
@@ -118,9 +120,19 @@ bool changes_later(const History& history, const Commit& commit, const std::stri
          });
 }
 
-class Claims {
+/// "2 statements of the description that name something or have a verb, and are not understood: lines 3 and 7".
+std::string not_understood(const std::vector<std::uint32_t>& lines) {
+  std::vector<std::string> numbers;
+  for (auto line : lines) numbers.push_back(std::to_string(line));
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return fmt::format("{} of the description that may claim something in other words: {} {}",
+                     units::things(lines.size(), "statement"), numbers.size() == 1 ? "line" : "lines",
+                     text::first(numbers, k_lines_named));
+}
+
+class ClaimsOfTexts {
 public:
-  Claims(const Sides& sides, Review& review)
+  ClaimsOfTexts(const Sides& sides, Review& review)
       : sides_(sides), review_(review), changed_jobs_(jobs_with_changes(sides, review.history)) {}
 
   void check() {
@@ -129,12 +141,21 @@ public:
     for (const auto& commit : review_.history.commits)
       for (const auto& claim : read_claims(commit.title)) titles.insert(claim.text);
     if (description) {
-      for (const auto& claim : read_claims(*description))
+      auto read = read_statements(*description);
+      for (const auto& claim : read.claims)
         if (!titles.contains(claim.text)) statement(claim, sides_.options.description_name, {});
+      if (!read.not_understood.empty()) review_.not_looked_at.push_back(not_understood(read.not_understood));
     } else {
       review_.not_looked_at.push_back("the description (give it by --description)");
     }
-    for (const auto& commit : review_.history.commits) title(commit);
+    std::size_t unread = 0;
+    for (const auto& commit : review_.history.commits) {
+      title(commit);
+      unread += read_statements(commit.title).not_understood.size();
+    }
+    if (unread > 0)
+      review_.not_looked_at.push_back(
+          fmt::format("{} of commits that may claim something in other words", units::things(unread, "title")));
   }
 
 private:
@@ -151,7 +172,7 @@ private:
             fmt::format("{} says that {} {} removed, which {} still there", said, quoted_names(stays),
                         stays.size() == 1 ? "was" : "were", stays.size() == 1 ? "is" : "are"),
             "correct the text, or complete the change"});
-    bool exact = claim.verb != Claim::Verb::changed || !claim.from.empty();
+    bool exact = claim.verb != Claim::Verb::changed || !claim.to.empty();
     auto severity = claim.certain ? Severity::error : Severity::note;
     if (!judged.before.empty()) {
       auto what = claim.from.empty() ? std::string("before the change")
@@ -242,7 +263,7 @@ private:
 } // namespace
 
 void review_claims(const Sides& sides, Review& review) {
-  Claims(sides, review).check();
+  ClaimsOfTexts(sides, review).check();
   review_mentions(sides, review);
 }
 
