@@ -51,7 +51,7 @@ struct Merged {
 
 struct MergedAll {
   /// All merged indexes that exist now, also those without a change: "42-linux" for `42-linux/merged/`, of a group
-  /// "42-linux/merged/g". Of merge_all(): channels, then directories, then each run with its groups.
+  /// "42-linux/merged/g". merge_all() names channels, then directories, then each run with its groups.
   std::vector<std::string> directories;
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes;
