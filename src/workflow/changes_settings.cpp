@@ -13,10 +13,18 @@ namespace {
 using ChangeKind = Change::Kind;
 using What = Change::What;
 
+/// GitHub runs 1,000 steps of a job. Beyond it, steps are compared by their order, so that a file which is made for it
+/// does not hold the review up.
+constexpr std::size_t k_pairs_max = 1'000 * 1'000;
+
 /// Steps of the old state by the index of the new one: the same name and contents, else the same name, else the same
 /// contents, else the same action, else, for scripts without a name, their order.
 std::vector<const Step*> partners_of(const Job& before, const Job& after) {
   std::vector<const Step*> found(after.steps.size());
+  if (before.steps.size() * after.steps.size() > k_pairs_max) {
+    for (std::size_t i = 0; i < std::min(before.steps.size(), found.size()); ++i) found[i] = &before.steps[i];
+    return found;
+  }
   std::set<const Step*> taken;
   auto pair_up = [&](auto fits) {
     for (std::size_t i = 0; i < after.steps.size(); ++i)
@@ -119,8 +127,9 @@ private:
       else
         step(What::added, after.steps[i], spot);
     }
+    std::set<const Step*> kept(pairs.begin(), pairs.end());
     for (const auto& old : before.steps)
-      if (std::ranges::find(pairs, &old) == pairs.end()) step(What::removed, old, {spot.where, after.at});
+      if (!kept.contains(&old)) step(What::removed, old, {spot.where, after.at});
   }
 
   void step(What what, const Step& one, const Spot& spot) {
