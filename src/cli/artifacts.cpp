@@ -25,6 +25,8 @@ namespace {
 constexpr unsigned k_transfers = 4;      // archives, each decoded on a thread of its own: they share what is read ahead
 constexpr unsigned k_transfers_max = 64; // each holds up to three ranges of 2 MiB and its window
 constexpr unsigned k_lookups = 8;        // small requests, which wait more than they work
+/// What TheRock's workflows call the group of a run that builds every family; the variant of the build follows.
+constexpr std::string_view k_every_family = "multi-arch-";
 } // namespace
 
 bool is_remote_place(const std::string& place) {
@@ -68,10 +70,18 @@ std::vector<Flag> artifact_source_flags() {
            .help = "archives on their way at the same time (default: 4 from a network, as --jobs from a directory)"}};
 }
 
+bool means_every_family(std::string_view group) { return group.starts_with(k_every_family); }
+
+std::vector<std::string> families_of_group(std::string_view group) {
+  return means_every_family(group) ? std::vector<std::string>() : text::split_any(group, ",; ");
+}
+
 std::vector<Flag> artifact_selection_flags() {
   return {
       {.name = "--exclude", .value = "REGEX", .help = "omit artifacts whose name matches this", .repeats = true},
-      {.name = "--artifact-group", .value = "G", .help = "only artifacts of this family, and the generic ones"},
+      {.name = "--artifact-group",
+       .value = "G",
+       .help = "only artifacts of this family, and the generic ones; `A;B`: of several; `multi-arch-release`: of all"},
       {.name = "--amdgpu-targets", .value = "A,B", .help = "also those of these GPU targets (and the generic ones)"}};
 }
 
@@ -114,8 +124,7 @@ Result<artifact::RunRoot> root_in_store(store::ObjectReader& store, const std::s
 /// The groups whose pages may list what is wanted.
 std::vector<std::string> groups_of(const Arguments& arguments) {
   if (!arguments.fallbacks.contains("--artifact-group")) return {};
-  auto group = arguments.get("--artifact-group");
-  return group.empty() ? std::vector<std::string>() : std::vector{group};
+  return families_of_group(arguments.get("--artifact-group"));
 }
 
 /// An address as the directory and the last name in it.
@@ -246,18 +255,53 @@ Result<void> require_complete(Source& source, std::vector<SourceItem>& items, co
 }
 
 namespace {
+bool has_target(const Source& source, const std::string& target) {
+  return std::ranges::any_of(source.items, [&](const SourceItem& item) { return item.name.target_base() == target; });
+}
+
 /// A group that no archive is named by, where archives are named by its targets: which of them the source has.
 std::vector<std::string> targets_instead(const Context& context, const Source& source, const std::string& group) {
   auto families = load_families(context, "");
   std::vector<std::string> found;
-  if (!families || group.empty()) return found;
-  auto has = [&](const std::string& target) {
-    return std::ranges::any_of(source.items, [&](const SourceItem& item) { return item.name.target_base() == target; });
-  };
-  if (has(group)) return found;
+  if (!families || has_target(source, group)) return found;
   for (const auto& target : families->targets_of(group))
-    if (has(target)) found.push_back(target);
+    if (has_target(source, target)) found.push_back(target);
   return found;
+}
+
+Result<std::vector<std::string>> targets_said(const Arguments& arguments) {
+  std::vector<std::string> all;
+  for (const auto& list : arguments.list("--amdgpu-targets")) {
+    auto targets = text::split_any(list, ",; ");
+    if (targets.empty() && !list.empty())
+      return fail(ErrorKind::invalid_argument, "A047", fmt::format("--amdgpu-targets {:?} names no target", list),
+                  "name targets such as gfx942, or omit the flag");
+    std::move(targets.begin(), targets.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+/// The targets whose artifacts are wanted; none: those of all.
+Result<std::vector<std::string>> targets_wanted(const Context& context, const Source& source,
+                                                const Arguments& arguments) {
+  TRY(auto wanted, targets_said(arguments));
+  auto group = arguments.get("--artifact-group");
+  if (means_every_family(group) && !has_target(source, group)) return std::vector<std::string>();
+  auto families = families_of_group(group);
+  if (families.empty() && !group.empty())
+    return fail(ErrorKind::invalid_argument, "A047", fmt::format("--artifact-group {:?} names no family", group),
+                "name families such as gfx94X-dcgpu, or omit the flag");
+  for (const auto& family : families) {
+    auto targets = targets_instead(context, source, family);
+    if (targets.empty()) {
+      wanted.push_back(family);
+      continue;
+    }
+    context.out.note(fmt::format("note: its archives are named by target: those of {} are taken, of {}", family,
+                                 text::join(targets, ", ")));
+    std::move(targets.begin(), targets.end(), std::back_inserter(wanted));
+  }
+  return wanted;
 }
 } // namespace
 
@@ -266,20 +310,7 @@ Result<std::vector<SourceItem>> selected_artifacts(const Context& context, const
   artifact::SelectionOptions options;
   options.include = std::move(include);
   options.exclude = arguments.list("--exclude");
-  options.group = arguments.get("--artifact-group");
-  for (const auto& list : arguments.list("--amdgpu-targets")) {
-    auto targets = text::split_any(list, ",; ");
-    if (targets.empty() && !list.empty())
-      return fail(ErrorKind::invalid_argument, "A047", fmt::format("--amdgpu-targets {:?} names no target", list),
-                  "name targets such as gfx942, or omit the flag");
-    std::move(targets.begin(), targets.end(), std::back_inserter(options.targets));
-  }
-  if (auto targets = targets_instead(context, source, options.group); !targets.empty()) {
-    context.out.note(fmt::format("note: its archives are named by target: those of {} are taken, of {}", options.group,
-                                 text::join(targets, ", ")));
-    options.group.clear();
-    std::move(targets.begin(), targets.end(), std::back_inserter(options.targets));
-  }
+  TRY(options.targets, targets_wanted(context, source, arguments));
   TRY(auto items, artifact::select(source, options));
   if (arguments.fallbacks.contains("--newest")) {
     TRY(items, chosen_tarballs(std::move(items), arguments));

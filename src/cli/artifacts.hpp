@@ -24,6 +24,10 @@ std::vector<Flag> artifact_source_flags();
 Result<void> refuse_same_directory(const std::string& from, const std::string& output);
 /// --exclude, --artifact-group, --amdgpu-targets; for selected_artifacts().
 std::vector<Flag> artifact_selection_flags();
+/// Whether an artifact group is TheRock's word for every family of a run: `multi-arch-release`, `multi-arch-asan`.
+bool means_every_family(std::string_view group);
+/// The families of an artifact group, which may be a list: `A;B`. None where it means every family, or is empty.
+std::vector<std::string> families_of_group(std::string_view group);
 Flag include_flag();
 /// --allow-unverified, --max-ratio; for max_ratio().
 std::vector<Flag> artifact_trust_flags();

@@ -391,6 +391,28 @@ def test_a_group_means_its_targets(split, tmp_path):
     refused("A022", 3, "artifact", "fetch", "--from", tmp_path / "run", "--output-dir", tmp_path / "none", "--artifact-group", "gfx1151")
 
 
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        ("multi-arch-release", {"generic", "gfx942", "gfx1030"}),
+        ("multi-arch-asan", {"generic", "gfx942", "gfx1030"}),
+        ("gfx94X-dcgpu;gfx103X-dgpu", {"generic", "gfx942", "gfx1030"}),
+        ("gfx94X-dcgpu, gfx942", {"generic", "gfx942"}),
+    ],
+)
+def test_a_group_of_several_families(split, tmp_path, group, expected):
+    """As workflows of August name all families of a run, and lists of them."""
+    done = good("artifact", "list", split, "--artifact-group", group, "--json")
+    assert {each["target"] for each in done.json["artifacts"]} == expected
+    good("artifact", "fetch", "--from", split, "--output-dir", tmp_path / "fetched", "--artifact-group", group)
+
+
+def test_a_group_that_is_not_there_among_several(split, tmp_path):
+    words = ["artifact", "fetch", "--from", split, "--output-dir", tmp_path / "none", "--artifact-group"]
+    assert "no artifact for gfx1151" in refused("A022", 3, *words, "gfx94X-dcgpu;gfx1151").err
+    refused("A047", 2, *words, " ; ")
+
+
 def test_real_device_code(tmp_path):
     artifacts = debian_rocm.split_artifacts(tmp_path / "split")
     done = good(*words(artifacts, tmp_path / "out"), "--json", timeout=1200)

@@ -71,7 +71,7 @@ def test_both_ways_to_start_take_the_same(name):
     on = load(name)["on"]
     called, started = on["workflow_call"]["inputs"], on["workflow_dispatch"]["inputs"]
     # Started by hand, an input that only callers have is empty: what these stand for has a default of its own.
-    assert set(started) <= set(called) and set(called) - set(started) <= {"build_runs_on", "platform"}
+    assert set(started) <= set(called) and set(called) - set(started) <= {"build_runs_on", "platform", "package_extras"}
     for key, one in started.items():
         assert one.get("default", "") == called[key].get("default", "") or one.get("required") != called[key].get("required"), key
 
@@ -137,11 +137,12 @@ def place(artifacts, tmp_path_factory):
     assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
     with public_bucket.serve(listed=True) as running:
         windows = small_windows_artifacts.make(tmp_path_factory.mktemp("windows"), (small_artifacts.FAMILY,))
-        for platform, tree in (("linux", artifacts), ("windows", windows)):
+        split = small_artifacts.make_split(tmp_path_factory.mktemp("split"))
+        for run, tree in (("77-linux", artifacts), ("77-windows", windows), ("78-linux", split)):
             packed = tmp_path_factory.mktemp("packed")
             good("artifact", "pack", tree, "--output-dir", packed)
             for file in packed.iterdir():
-                good("store", "put", file, f"77-{platform}/{file.name}", "--store", running.locator, environment=runner_environment(**running.environment()))
+                good("store", "put", file, f"{run}/{file.name}", "--store", running.locator, environment=runner_environment(**running.environment()))
         yield running
 
 
@@ -260,6 +261,37 @@ def test_packages_for_windows_are_built_on_linux(place, variables, tmp_path):
     run_job(place, variables, tmp_path, "build_rocm_packages.yml", "build", artifact_run_id="77", artifact_group=small_artifacts.FAMILY, rocm_version="7.2.0", platform="windows")
     files = store(place, "set", "show", f"run:{RUN}-windows")["files"]
     assert any(one["filename"].endswith("-win_amd64.whl") for one in files)
+
+
+def build_together(place, variables, directory, run: str, **more: str) -> dict[str, str]:
+    """One set of all families of a run whose artifacts are split by target; published below a run of its own."""
+    workflow = load("build_rocm_packages.yml")
+    inputs = inputs_of(workflow, {"artifact_run_id": "78", "artifact_group": "multi-arch-release", "rocm_version": "7.2.0", **more})
+    job = Job(directory, {"inputs": inputs, "vars": variables, "github": {"run_id": run}, "needs": {}}, runner_environment(**place.environment()) | {"GITHUB_RUN_ID": run})
+    job.run(workflow["jobs"]["build"])
+    return outputs_of(job, "build_rocm_packages.yml", "build")
+
+
+def targets_of(place, run: str) -> set[str]:
+    files = [one["filename"] for one in store(place, "set", "show", f"run:{run}-linux")["files"]]
+    return {name.split("-")[0].removeprefix("rocm_sdk_device_") for name in files if name.startswith("rocm_sdk_device_")}
+
+
+def test_all_families_are_one_set(place, variables, tmp_path):
+    built = build_together(place, variables, tmp_path / "build", "4712")
+    assert built["package_group"] == "" and targets_of(place, "4712") == {"gfx942", "gfx1030"}
+    assert built["package_find_links_url"].endswith("/4712-linux/python/index.html")
+    inputs = {"amdgpu_family": "gfx942", "test_runs_on": "gpu-linux", "package_run_id": built["package_run_id"], "artifact_group": built["package_group"], "package_extras": "libraries,devel,device-gfx942", "rocm_version": "7.2.0", "python_version": PYTHON}
+    job = run_job(place, variables, tmp_path / "test", "test_rocm_wheels.yml", "linux", secrets=False, **inputs)
+    (kept,) = (tmp_path / "test/workspace/evidence").glob("*.json")
+    assert "0 failed" in job.steps[-1].output and "rocm_sdk_device_gfx942" in kept.read_text()
+
+
+def test_some_families_are_one_set(place, variables, tmp_path):
+    built = build_together(place, variables, tmp_path / "build", "4713", amdgpu_families="gfx94X-dcgpu")
+    assert built["package_group"] == "" and targets_of(place, "4713") == {"gfx942"}
+    lacking = run_job(place, variables, tmp_path / "lacking", "build_rocm_packages.yml", "build", expected=3, artifact_run_id="78", artifact_group="multi-arch-release", linux_amdgpu_families="gfx94X-dcgpu;gfx1151", rocm_version="7.2.0")
+    assert lacking.steps[-1].name == "Build the packages" and "gfx1151" in lacking.steps[-1].output
 
 
 def test_a_report_of_a_machine_with_python_alone_is_recorded(place, variables, built, tmp_path):
