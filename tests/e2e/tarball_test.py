@@ -117,6 +117,42 @@ def test_split_artifacts_of_a_family(tmp_path):
     assert "A022" in partial.err and "gfx1031" in partial.err
 
 
+MULTIARCH = "therock-dist-linux-multiarch-7.2.0.tar.gz"
+
+
+def script_tarball_of_all(artifacts: Path, place: Path) -> Path:
+    """As the script makes it from artifacts split by target: all families merged into one directory, then `tar cfz`."""
+    good("artifact", "fetch", "--from", artifacts, "--output-dir", place / "tree", "--flatten", "--exclude", "_test_")
+    subprocess.run(["tar", "cfz", place / "theirs.tar.gz", "--exclude", "./.quarry-fetch", "."], cwd=place / "tree", check=True)
+    return place / "theirs.tar.gz"
+
+
+@pytest.mark.parametrize("family", ["multiarch", "multi-arch-release", "gfx94X-dcgpu;gfx103X-dgpu"])
+def test_all_families_in_one_tarball(family, tmp_path):
+    made = small_artifacts.make_split(tmp_path / "split", ("gfx1030", "gfx942", "gfx942:xnack+"))
+    good(*words(made, tmp_path / "out", family=family))
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {MULTIARCH, MULTIARCH + ".sha256sum", "index.html"}
+    held = listed(tmp_path / "out" / MULTIARCH)
+    assert held == listed(script_tarball_of_all(made, tmp_path))
+    assert {f"lib/.kpack/blas_lib_{target}.kpack" for target in ("gfx1030", "gfx942", "gfx942-xnack+")} <= set(held)
+    assert good("artifact", "list", tmp_path / "out", "--tarballs", "--json").json["artifacts"][0]["target"] == "multiarch"
+
+
+def test_all_families_of_a_run(tmp_path):
+    made = small_artifacts.make_split(tmp_path / "split")
+    good("artifact", "pack", made, "--output-dir", tmp_path / "store/42-linux")
+    good("artifact", "tarball", "--from", "run:42", "--store", f"file:{tmp_path / 'store'}", "--family", "multiarch", "--version", "7.2.0", "--output-dir", tmp_path / "run")
+    good(*words(made, tmp_path / "out", family="multiarch"))
+    assert (tmp_path / "run" / MULTIARCH).read_bytes() == (tmp_path / "out" / MULTIARCH).read_bytes()
+
+
+def test_families_that_are_not_split_do_not_fit_into_one_tarball(tmp_path):
+    made = small_artifacts.make(tmp_path / "whole", ("gfx103X-dgpu", "gfx94X-dcgpu"))
+    done = refused("A015", 6, *words(made, tmp_path / "out", family="multiarch"))
+    assert "pack each family alone" in " ".join(done.err.split()) and not list((tmp_path / "out").glob("*.tar.gz"))
+    refused("A022", 3, *words(made, tmp_path / "out", family="gfx94X-dcgpu;gfx1151"))
+
+
 @pytest.mark.parametrize(
     ("code", "exit_code", "change", "family"),
     [

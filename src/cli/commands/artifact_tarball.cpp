@@ -1,4 +1,5 @@
 #include "artifact/tarball.hpp"
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
@@ -14,6 +15,7 @@
 #include "sys/tree.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -23,36 +25,69 @@ namespace quarry::cli {
 namespace {
 
 constexpr std::uint64_t k_tarball_page_bytes_max = 16u << 20; // a hundred thousand tarballs
+constexpr const char* k_multiarch = "multiarch";              // as releases name the tarball of all families
+constexpr const char* k_generic = "generic";
+
+/// What `--family` asks for: one family, several, or all (none in `families`).
+struct AskedFamilies {
+  std::vector<std::string> families;
+  std::string word; ///< in the name of the tarball
+};
+
+AskedFamilies asked_families(const Arguments& arguments) {
+  const auto& said = arguments.get("--family");
+  if (said == k_multiarch || means_every_family(said)) return {{}, k_multiarch};
+  auto families = families_of_group(said);
+  return {families, families.size() == 1 ? families.front() : k_multiarch};
+}
 
 /// The family itself, or its targets where the artifacts are named by target.
-Result<std::vector<std::string>> wanted_targets(const Context& context, const Arguments& arguments,
-                                                const std::vector<artifact::Name>& names, Findings& findings) {
-  const auto& family = arguments.get("--family");
-  auto has = [&](const std::string& target) {
-    return std::any_of(names.begin(), names.end(), [&](const auto& name) { return name.target_base() == target; });
-  };
+Result<std::vector<std::string>> targets_of_family(const matrix::Families& known, const std::string& family,
+                                                   const std::function<bool(const std::string&)>& has,
+                                                   Findings& findings) {
   if (has(family)) return std::vector<std::string>{family};
-  TRY(auto families, load_families(context, arguments.get("--families-file")));
-  auto targets = families.targets_of(family);
+  auto targets = known.targets_of(family);
   auto all = targets;
   auto missing = std::stable_partition(all.begin(), all.end(), has);
   std::erase_if(targets, [&](const auto& target) { return !has(target); });
-  if (targets.empty())
-    return fail(ErrorKind::not_found, "A022", fmt::format("{} has no artifact for {}", arguments.get("--from"), family),
-                "`quarry artifact list DIR` shows for which targets there are some");
-  if (missing != all.end())
-    findings.push_back({"A022", Severity::warning, arguments.get("--from"),
+  if (!targets.empty() && missing != all.end())
+    findings.push_back({"A022", Severity::warning, family,
                         fmt::format("{} is packed without {}: there is no artifact for them", family,
                                     text::join(std::vector<std::string>(missing, all.end()), ", ")),
                         "build or fetch these artifacts, or name the target itself with --family"});
   return targets;
 }
 
+Result<std::vector<std::string>> wanted_targets(const Context& context, const Arguments& arguments,
+                                                const std::vector<artifact::Name>& names, Findings& findings) {
+  auto asked = asked_families(arguments);
+  std::vector<std::string> all;
+  if (asked.families.empty())
+    for (const auto& name : names)
+      if (name.target != k_generic) all.emplace_back(name.target_base());
+  auto has = [&](const std::string& target) {
+    return std::any_of(names.begin(), names.end(), [&](const auto& name) { return name.target_base() == target; });
+  };
+  TRY(auto known, load_families(context, arguments.get("--families-file")));
+  for (const auto& family : asked.families) {
+    TRY(auto targets, targets_of_family(known, family, has, findings));
+    if (targets.empty())
+      return fail(ErrorKind::not_found, "A022",
+                  fmt::format("{} has no artifact for {}", arguments.get("--from"), family),
+                  "`quarry artifact list DIR` shows for which targets there are some");
+    all.insert(all.end(), targets.begin(), targets.end());
+  }
+  if (!all.empty()) return all;
+  return fail(ErrorKind::not_found, "A022",
+              fmt::format("{} has no artifact for any GPU target", arguments.get("--from")),
+              "build the artifacts for a family, or name another directory");
+}
+
 /// As releases have it: fftw3 is there for tests alone.
 bool is_for_tests(const artifact::Name& name) { return name.component == "test" || name.name == "fftw3"; }
 
 bool is_wanted(const artifact::Name& name, const std::vector<std::string>& targets, bool tests) {
-  bool target = name.target == "generic" ||
+  bool target = name.target == k_generic ||
                 std::find(targets.begin(), targets.end(), std::string(name.target_base())) != targets.end();
   return target && !name.whole_sdk() && (tests || !is_for_tests(name));
 }
@@ -101,14 +136,35 @@ Result<void> write_tarball_page(const std::string& directory, Findings& findings
 /// The archives of a run that the tarball can take, as they are, in a directory.
 Result<void> fetch_archives(Context& context, const Arguments& arguments, const std::string& directory) {
   TRY(auto families, load_families(context, arguments.get("--families-file")));
-  auto targets = families.targets_of(arguments.get("--family"));
-  targets.insert(targets.end(), {"generic", arguments.get("--family")});
+  std::vector<std::string> targets{k_generic};
+  for (const auto& family : asked_families(arguments).families) {
+    targets.push_back(family);
+    std::ranges::copy(families.targets_of(family), std::back_inserter(targets));
+  }
   Words words{"artifact", "fetch", "--from", arguments.get("--from"), "--no-extract", "--output-dir", directory};
   if (auto store = arguments.get("--store"); !store.empty()) words.insert(words.end(), {"--store", store});
   if (arguments.has("--allow-unverified")) words.emplace_back("--allow-unverified");
-  words.insert(words.end(), {"--", fmt::format("_({})(:[^_]*)?$", text::join(targets, "|"))});
+  bool some = targets.size() > 1; // else all
+  if (some) words.insert(words.end(), {"--", fmt::format("_({})(:[^_]*)?$", text::join(targets, "|"))});
   TRY(auto fetched, ask_words(context, words));
   return {};
+}
+
+struct Writing {
+  std::string path;
+  artifact::TarballOptions options;
+};
+
+/// Artifacts of several families that are not split by target bring one path each: that is said instead of how to merge
+/// two artifacts.
+Result<artifact::Tarball> written_tarball(const Arguments& arguments, const artifact::Catalogue& catalogue,
+                                          const std::vector<artifact::Name>& names, const Writing& writing) {
+  auto made = artifact::write_tarball(catalogue, names, writing.path, writing.options);
+  if (made || !made.error().is(codes::two_own_one_path) || asked_families(arguments).word != k_multiarch) return made;
+  auto error = made.error();
+  error.hint = "artifacts that are not split by GPU target bring the same files for each family: pack each family "
+               "alone, `--family F`";
+  return fail(std::move(error));
 }
 
 Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
@@ -133,7 +189,7 @@ Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
   TRY(auto names, names_to_pack(context, arguments, catalogue, incomplete));
   context.out.findings(incomplete);
   std::ranges::move(incomplete, std::back_inserter(catalogue.findings));
-  auto name = fmt::format("therock-dist-{}-{}{}-{}.tar.gz", arguments.get("--platform"), arguments.get("--family"),
+  auto name = fmt::format("therock-dist-{}-{}{}-{}.tar.gz", arguments.get("--platform"), asked_families(arguments).word,
                           arguments.has("--tests") ? "-tests" : "", version.str());
   TRY_DO(sys::make_directories(output));
   artifact::TarballOptions options;
@@ -143,7 +199,7 @@ Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
   TRY(options.trees.max_ratio, max_ratio(arguments));
   Meter meter(context, "packing " + name, 0);
   options.on_bytes = [&](std::uint64_t bytes) { meter.add(bytes); };
-  TRY(auto made, artifact::write_tarball(catalogue, names, path::join(output, name), options));
+  TRY(auto made, written_tarball(arguments, catalogue, names, {path::join(output, name), options}));
   auto seconds = meter.finish();
   Findings left;
   TRY_DO(write_tarball_page(output, left));
@@ -169,7 +225,10 @@ Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
 Command artifact_tarball_command() {
   std::vector<Flag> flags = {
       {.name = "--from", .value = "LOCATOR", .help = std::string(k_artifact_locator_help), .required = true},
-      {.name = "--family", .value = "F", .help = "the family, such as gfx94X-dcgpu", .required = true},
+      {.name = "--family",
+       .value = "F",
+       .help = "the family, such as gfx94X-dcgpu; several, `A;B`; or `multiarch`, all there are",
+       .required = true},
       {.name = "--version", .value = "V", .help = "version in the name of the tarball", .required = true},
       {.name = "--output-dir", .value = "OUT", .help = "where the tarball goes", .required = true},
       {.name = "--platform",
@@ -189,7 +248,9 @@ Command artifact_tarball_command() {
       .description =
           "Merges the artifacts of a family and the generic ones into one tree, as releases have it, and writes "
           "`therock-dist-PLATFORM-FAMILY-VERSION.tar.gz` with its checksum file. Where the artifacts are named by "
-          "target, those of the family's targets are taken. Nothing is unpacked; two artifacts that bring one path "
+          "target, those of the family's targets are taken. Several families, or all, become "
+          "`therock-dist-PLATFORM-multiarch-VERSION.tar.gz`, if their artifacts are split by target. Nothing is "
+          "unpacked; two artifacts that bring one path "
           "are refused. `index.html` of OUT then lists the tarballs there, for people and for `artifact fetch`.\n\n"
           "The archives of a run are fetched and verified first, into a hidden directory below OUT that is removed "
           "again.\n\n"
@@ -198,6 +259,8 @@ Command artifact_tarball_command() {
       .flags = joined({std::move(flags), artifact_trust_flags()}),
       .examples = {{"quarry artifact tarball --from artifacts --family gfx94X-dcgpu --version 7.2.0 --output-dir out",
                     "out/therock-dist-linux-gfx94X-dcgpu-7.2.0.tar.gz"},
+                   {"quarry artifact tarball --from artifacts --family multiarch --version 7.2.0 --output-dir out",
+                    "out/therock-dist-linux-multiarch-7.2.0.tar.gz, with every target"},
                    {"quarry artifact tarball --from run:42 --store file:store --family gfx94X-dcgpu --version 7.2.0 "
                     "--output-dir out",
                     "of a run"}},
