@@ -42,7 +42,7 @@ Result<AdoptNotes> read_adopt_notes(ObjectReader& store, const std::string& dire
       files.insert_or_assign(std::move(key), std::move(file));
     }
   }
-  return AdoptNotes(std::move(files));
+  return AdoptNotes(directory, std::move(files));
 }
 
 Result<void> write_adopt_note(ObjectStore& store, const std::string& directory, std::vector<HistoryFile> files) {

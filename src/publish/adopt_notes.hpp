@@ -11,11 +11,16 @@ namespace quarry::publish {
 
 class AdoptNotes {
 public:
-  explicit AdoptNotes(std::map<std::string, registry::HistoryFile> files) : files_(std::move(files)) {}
+  AdoptNotes() = default;
+  AdoptNotes(std::string directory, std::map<std::string, registry::HistoryFile> files)
+      : directory_(std::move(directory)), files_(std::move(files)) {}
   /// The note of this very object; nullptr without one.
   const registry::HistoryFile* find(const store::ObjectInfo& object) const;
+  /// Where further notes go; empty on a disk, which is read again.
+  const std::string& directory() const { return directory_; }
 
 private:
+  std::string directory_;
   std::map<std::string, registry::HistoryFile> files_; ///< by key
 };
 

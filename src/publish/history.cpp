@@ -247,6 +247,22 @@ std::uint64_t HistoryPlan::bytes() const {
   return total;
 }
 
+Result<bool> holds_packages(ObjectReader& target, const std::string& directory) {
+  auto has_package = [&](const std::vector<ObjectInfo>& objects) {
+    return std::ranges::any_of(objects, [&](const ObjectInfo& object) {
+      auto rest = std::string_view(object.key).substr(directory.size() + 1);
+      return rest.find('/') == rest.npos ? is_distribution(rest) : !package_at(rest).empty();
+    });
+  };
+  TRY(auto here, target.children(directory + "/"));
+  if (has_package(here.objects)) return true;
+  for (const auto& below : here.directories) {
+    TRY(auto there, target.children(below));
+    if (has_package(there.objects)) return true;
+  }
+  return false;
+}
+
 Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, const HistoryOptions& options) {
   HistoryPlan plan;
   plan.directory = planned.directory;

@@ -50,6 +50,10 @@ struct Planned {
 /// for each page, four for each wheel, and at most 256 KiB of each wheel besides its central directory.
 Result<HistoryPlan> plan_history(store::ObjectStore& target, const Planned& planned, const HistoryOptions& options);
 
+/// Whether packages lie in a directory outside a run, flat or in directories of their projects. A listing of the
+/// directory, and one of each project until a package is found.
+Result<bool> holds_packages(store::ObjectReader& target, const std::string& directory);
+
 struct HistoryMove {
   sys::Timestamp now;
   std::string who, why, tool;

@@ -18,8 +18,6 @@ using store::ObjectStore;
 
 namespace {
 
-std::string directory_in(const std::string& key) { return std::string(path::dirname(key)); }
-
 HistoryFile note_of(const FileRecord& file, const ObjectInfo& object) {
   HistoryFile note;
   note.filename = file.filename;
@@ -82,7 +80,7 @@ Result<ReadWhole> read_whole(ObjectStore& store, const ObjectInfo& object, const
   read.warnings = std::move(described.warnings);
   if (on_disk || !options.keep_notes) return read;
   const auto& file = read.planned.file;
-  TRY_DO(write_adopt_note(store, directory_in(file.key), {note_of(file, object)}));
+  TRY_DO(write_adopt_note(store, notes.directory(), {note_of(file, object)}));
   return read;
 }
 

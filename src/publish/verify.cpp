@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "publish/distribute.hpp"
 #include "publish/foreign.hpp"
+#include "publish/placement.hpp"
 #include "publish/read_whole.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
@@ -125,10 +126,20 @@ struct Amount {
   }
 };
 
-/// Notes lie in the directory of the files, which may be below the package directory.
+Result<AdoptNotes> notes_in(ObjectReader& store, const std::string& directory) {
+  if (path_of_key(store, "x")) return AdoptNotes(); // reading a disk again is cheap
+  return read_adopt_notes(store, directory);
+}
+
+/// A run's notes lie in the directory of the files, which may be below the package directory.
 Result<AdoptNotes> notes_of(ObjectReader& store, const Objects& objects) {
-  if (path_of_key(store, "x")) return AdoptNotes({}); // reading a disk again is cheap
-  return read_adopt_notes(store, std::string(path::dirname(objects.front().key)));
+  return notes_in(store, std::string(path::dirname(objects.front().key)));
+}
+
+/// Whether the key is a package of the repository in the directory, which is flat or has a directory for each project.
+bool is_package_below(const std::string& directory, const std::string& key) {
+  auto rest = std::string_view(key).substr(directory.size() + 1);
+  return is_distribution(path::basename(key)) && (rest.find('/') == rest.npos || !package_at(rest).empty());
 }
 
 struct Adopting {
@@ -246,7 +257,8 @@ Result<std::vector<Plan>> plan_adoptions(ObjectStore& store, const std::string& 
   if (directories.empty())
     return fail(ErrorKind::not_found, "P001",
                 fmt::format("{} holds no wheel and no source distribution below {}", store.describe(), prefix),
-                "packages are in python/, pytorch/ or jax/ of a run");
+                "packages are in python/, pytorch/ or jax/ of a run; of an index name the directory that holds its "
+                "packages, or the directories of its projects: v4/whl, v5/rocm/core/whl-next");
   std::vector<Adopting> all;
   Amount amount;
   for (auto& [directory, objects] : directories) {
@@ -270,13 +282,11 @@ Result<std::optional<Plan>> plan_sealing(ObjectStore& store, const std::string& 
   std::set<std::string> sealed;
   for (const auto& set : sets)
     for (const auto& file : set.set.files) sealed.insert(file.key);
-  TRY(auto listed, store.children(directory + "/"));
   Objects objects;
-  for (auto& object : listed.objects)
-    if (is_distribution(path::basename(object.key)) && !sealed.contains(object.key))
-      objects.push_back(std::move(object));
+  for (const auto& object : all)
+    if (is_package_below(directory, object.key) && !sealed.contains(object.key)) objects.push_back(object);
   if (objects.empty()) return std::optional<Plan>();
-  TRY(auto notes, notes_of(store, objects));
+  TRY(auto notes, notes_in(store, directory));
   Amount amount;
   amount.add(objects, notes);
   if (options.on_start) options.on_start(amount.files, amount.bytes);

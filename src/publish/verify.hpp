@@ -59,9 +59,9 @@ struct AdoptOptions {
 Result<std::vector<Plan>> plan_adoptions(store::ObjectStore& store, const std::string& prefix,
                                          const AdoptOptions& options);
 
-/// The same for the packages that lie directly in a directory outside a run and that no set there has. nullopt if there
-/// are none. A package that the directory's pages, or what was taken over there, yank stays yanked. Fails with P052 as
-/// check_place() (distribute.hpp) does, and with P121 for a page that cannot be read.
+/// The same for the packages of a directory outside a run, flat or in a directory for each project, that no set there
+/// has. nullopt if there are none. A package that the directory's pages, or what was taken over there, yank stays
+/// yanked. Fails with P052 as check_place() (distribute.hpp) does, and with P121 for a page that cannot be read.
 Result<std::optional<Plan>> plan_sealing(store::ObjectStore& store, const std::string& directory,
                                          const AdoptOptions& options);
 /// Whether the packages that a plan found are as they were before they were read: another tool may have replaced or

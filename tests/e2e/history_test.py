@@ -145,6 +145,75 @@ def test_adopting_many_wheels_reads_little_of_each(bucket, tmp_path):
     assert bucket.keys(f"{PREFIX}/history/notes/") == set()
 
 
+STRUCTURED = "v5/rocm/core/whl-next"
+
+
+@pytest.fixture
+def structured(bucket, tmp_path) -> dict[str, bytes]:
+    """What today's scripts leave in a structured repository: a directory for each project, with its page; by key."""
+    files = [distributions.wheel(tmp_path, "rocm-sdk-core", "7.1.0a1"), distributions.wheel(tmp_path, "rocm-sdk-device-gfx942", "7.1.0a1"), distributions.sdist(tmp_path, "rocm", "7.1.0a1")]
+    content = {}
+    for path in files:
+        project = path.name.split("-")[0].replace("_", "-")
+        content[f"{STRUCTURED}/{project}/{path.name}"] = path.read_bytes()
+        bucket.put(f"{STRUCTURED}/{project}/index.html", page(path.name))
+    for key, body in content.items():
+        bucket.put(key, body)
+    bucket.put(f"{STRUCTURED}/index.html", page("rocm/", "rocm-sdk-core/", "rocm-sdk-device-gfx942/"))
+    return content
+
+
+def install_structured(bucket, tool: str, target: Path, *words: str) -> set[str]:
+    program, words = client(tool), ("--index-url", f"{bucket.place.url}/{STRUCTURED}/", "--no-deps", "--target", target, *words)
+    if tool == "uv":
+        ended = program.run("pip", "install", "--python", program.bin / "python", "--no-cache", "--prerelease=allow", *words, environment=DIRECT)
+    else:
+        ended = program.run("install", "--no-cache-dir", "--pre", *words, environment=DIRECT)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return {path.name.removesuffix(".dist-info") for path in target.glob("*.dist-info")}
+
+
+@pytest.mark.parametrize("way", ["", "/{project}"])
+def test_a_structured_repository_is_taken_over(bucket, structured, way, tmp_path):
+    before = bucket.keys()
+    where = f"{bucket.place.locator}/{STRUCTURED}{way}"
+    assert "would take over 3 files" in bucket.good("set", "adopt", where, "--dry-run").out and bucket.keys() == before
+    (history,) = bucket.good("set", "adopt", where, "--json").json["history"]
+    assert {file["key"] for file in history["files"]} == set(structured)
+    assert {key: bucket.place.client().get(bucket.place.bucket, key) for key in structured} == structured
+    assert "3 files of untested history" in bucket.get(f"{STRUCTURED}/index.html")
+    for tool in ("pip-newest", "uv"):
+        assert install_structured(bucket, tool, tmp_path / tool, "rocm-sdk-core", "rocm-sdk-device-gfx942") == {"rocm_sdk_core-7.1.0a1", "rocm_sdk_device_gfx942-7.1.0a1"}
+    assert "nothing: every package here is known already" in bucket.good("set", "adopt", where).out
+
+
+def test_a_structured_repository_is_sealed(bucket, structured, tmp_path):
+    where = f"{bucket.place.locator}/{STRUCTURED}"
+    (made,) = bucket.good("set", "adopt", where, "--seal", "--json").json["sets"]
+    assert made["directory"] == STRUCTURED and {file["filename"] for file in made["files"]} == {key.rpartition("/")[2] for key in structured}
+    assert not [key for key in bucket.keys(STRUCTURED) if "/notes/" in key]
+    assert {f"{key}.metadata" for key in structured if key.endswith(".whl")} <= bucket.keys()
+    assert install_structured(bucket, "uv", tmp_path / "uv", "rocm-sdk-core") == {"rocm_sdk_core-7.1.0a1"}
+    assert "nothing: every package here is in a sealed set" in bucket.good("set", "adopt", where, "--seal").out
+
+
+def test_sealing_a_structured_repository_goes_on_where_it_ended(bucket, structured):
+    where = f"{bucket.place.locator}/{STRUCTURED}"
+    broken = f"{STRUCTURED}/rocm-sdk-zlib/rocm_sdk_zlib-7.1.0a1-py3-none-any.whl"
+    bucket.put(broken, b"not a wheel")
+    assert bucket.quarry("set", "adopt", where, "--seal").code == 6
+    noted = [key for key in bucket.keys(STRUCTURED) if "/notes/" in key]
+    assert noted and all(key.startswith(f"{STRUCTURED}/history/notes/") for key in noted)
+    bucket.place.client().delete(bucket.place.bucket, broken)
+    bucket.good("set", "adopt", where, "--seal")
+    assert not [key for key in bucket.keys(STRUCTURED) if "/notes/" in key]
+
+
+def test_a_place_above_the_indexes_is_not_one(bucket, structured):
+    done = bucket.refused("P001", 3, "set", "adopt", f"{bucket.place.locator}/v5/rocm")
+    assert "v5/rocm/core/whl-next" in done.err
+
+
 def test_sealing_goes_on_where_it_ended(bucket, tmp_path):
     for version in ("1.0", "1.1"):
         path = distributions.wheel(tmp_path, "demo", version)

@@ -144,19 +144,13 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   return {};
 }
 
-/// Whether packages lie in the directory itself.
-Result<bool> holds_packages(store::ObjectReader& store, const std::string& directory) {
-  TRY(auto listed, store.children(directory + "/"));
-  return std::ranges::any_of(listed.objects, [&](const store::ObjectInfo& object) {
-    return publish::is_distribution(object.key.substr(directory.size() + 1));
-  });
-}
-
 Result<int> run_adopt(Context& context, const Arguments& arguments) {
   TRY(auto place, place_to_adopt(context, arguments));
+  constexpr std::string_view k_by_project = "/{project}"; // as `promote --prefix` says it
+  if (place.directory.ends_with(k_by_project)) place.directory.resize(place.directory.size() - k_by_project.size());
   auto before = place.store->counters();
   TRY(auto of_run, publish::package_directories(*place.store, place.directory));
-  TRY(bool here, holds_packages(*place.store, place.directory));
+  TRY(bool here, publish::holds_packages(*place.store, place.directory));
   Adopted done;
   if (!of_run.empty() || !here)
     TRY_DO(adopt_run(context, arguments, place, done));
@@ -181,7 +175,8 @@ Command adopt_command() {
               "The packages of a run, in today's layouts or in ours, are sealed: each is read to its last byte and "
               "verified where it is; then what is missing is written: metadata files, the set's record, its seal, "
               "pages. The set can be tested and promoted.\n\n"
-              "The packages of another directory, such as v2/gfx94X-dcgpu of a bucket, become untested history: each "
+              "The packages of another directory, such as v2/gfx94X-dcgpu of a bucket, or of one with a directory for "
+              "each project, such as v5/rocm/core/whl-next, become untested history: each "
               "is looked at by ranges (the end of the archive, its directory, METADATA), and a record says name, size, "
               "ETag, and the sha256 where somebody said it. Our pages list them; no gate counts them. With `--seal` "
               "every byte is read, and they become a sealed set.\n\n"
