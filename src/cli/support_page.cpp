@@ -30,6 +30,25 @@ std::string day_of(const gate::Case& input, const std::vector<registry::Evidence
   return day;
 }
 
+/// Whether the tests could not have used a GPU: they were not to, or the machine has none that they could open.
+bool had_no_gpu(const registry::EvidenceRecord& evidence) {
+  auto gpu = evidence.machine.find("gpu");
+  return evidence.cell.backend == "cpu" || (gpu != evidence.machine.end() && gpu->second == "none");
+}
+
+/// "no GPU was present (backend cpu)", if that is so of every result that decided; of some: says so.
+std::string without_gpu(const gate::Case& input, const std::vector<registry::EvidenceDigest>& decided) {
+  std::size_t all = 0, without = 0;
+  for (const auto& stored : input.evidence) {
+    if (std::find(decided.begin(), decided.end(), stored.digest) == decided.end()) continue;
+    ++all;
+    without += had_no_gpu(stored.record);
+  }
+  if (without == 0) return "";
+  if (without == all) return "no GPU was present (backend cpu)";
+  return fmt::format("no GPU was present (backend cpu) in {} of {} results", without, all);
+}
+
 std::string state_of(const gate::CellVerdict& cell) {
   if (!cell.failed.empty()) return "fails";
   if (!cell.evidence.empty() && cell.verdict == gate::Decision::ready) return "tested";
@@ -45,7 +64,9 @@ SupportRow row_of(const gate::Case& input, const gate::CellVerdict& cell, const 
   for (const auto& subject : input.subjects)
     if (subject.digest == cell.set) row.version = version_in(subject.set, row.project);
   row.state = state_of(cell);
-  auto day = day_of(input, cell.failed.empty() ? cell.evidence : cell.failed);
+  const auto& decided = cell.failed.empty() ? cell.evidence : cell.failed;
+  auto day = day_of(input, decided);
+  row.without_gpu = without_gpu(input, decided);
   row.note = !day.empty() ? day : row.state == "not tested" && !cell.reasons.empty() ? cell.reasons.front() : "";
   if (cell.waived) row.note += row.note.empty() ? "waived" : ", waived";
   return row;
@@ -73,7 +94,8 @@ std::vector<std::string> cells_of(const SupportRow& row) {
           std::string(row.platform.text()),
           row.family,
           row.python,
-          row.note.empty() ? row.state : row.state + ": " + row.note};
+          fmt::format("{}{}{}{}{}", row.state, row.note.empty() ? "" : ": ", row.note,
+                      row.without_gpu.empty() ? "" : "; ", row.without_gpu)};
 }
 
 std::string title_of(const SupportPage& page) {
@@ -144,7 +166,8 @@ Json support_json(const SupportPage& page) {
                     {"family", row.family},
                     {"python", row.python},
                     {"state", row.state},
-                    {"note", row.note}});
+                    {"note", row.note},
+                    {"without_gpu", row.without_gpu.empty() ? Json(nullptr) : Json(row.without_gpu)}});
   return {{"channel", page.channel.empty() ? Json(nullptr) : Json(page.channel)}, {"rows", rows}};
 }
 

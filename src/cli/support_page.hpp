@@ -12,10 +12,11 @@ struct SupportRow {
   std::string project; ///< "rocm", "torch"
   Platform platform;
   std::string family;
-  std::string python;  ///< "3.12"; ">=3.10" for packages that are one for all
-  std::string version; ///< empty: no set brings it
-  std::string state;   ///< "tested", "fails", "not tested", "not released", "built only"
-  std::string note;    ///< the day of the result, or why
+  std::string python;           ///< "3.12"; ">=3.10" for packages that are one for all
+  std::string version;          ///< empty: no set brings it
+  std::string state;            ///< "tested", "fails", "not tested", "not released", "built only"
+  std::string note;             ///< the day of the result, or why
+  std::string without_gpu = {}; ///< that the results were made without a GPU; empty: with one, or none decided
 };
 
 struct SupportPage {

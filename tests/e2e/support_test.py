@@ -55,6 +55,18 @@ def test_a_version_that_nobody_tested(tested, next_packages, tmp_path):
     assert (before["version"], before["state"]) == ("7.2.0", "tested")
 
 
+def test_a_result_without_a_gpu_says_so(tested, tmp_path):
+    """The machine that runs these tests has none; a result of one that has does not say it."""
+    import json
+
+    told = "no GPU was present (backend cpu)"
+    (row,) = about(page(tested, "--json"), small_artifacts.FAMILY)
+    assert row["without_gpu"] == told and {row["without_gpu"] for row in about(page(tested, "--json"), "gfx94X-dcgpu")} == {None}
+    assert f"tested: {row['note']}; {told} |" in page(tested).out and f"tested: {row['note']}; {told}\n" in page(tested, "--format", "html").out
+    evidence = next(path for path in (tested / "evidence").glob("**/*.json") if "log" not in path.parts)
+    assert json.loads(evidence.read_text())["machine"]["gpu"] == "none"
+
+
 class Cells(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
@@ -86,7 +98,7 @@ def test_without_a_channel_it_says_what_is_built():
     families = {row["family"] for row in done.json["rows"]}
     assert {"gfx94X-dcgpu", "gfx1151"} <= families and {row["version"] for row in done.json["rows"]} == {None}
     assert {row["state"] for row in done.json["rows"]} == {"built and tested", "built, not tested"}
-    assert [row for row in done.json["rows"] if row["family"] == "gfx94X-dcgpu"] == [{"project": "rocm", "version": None, "platform": "linux", "family": "gfx94X-dcgpu", "python": ">=3.10", "state": "built and tested", "note": ""}]
+    assert [row for row in done.json["rows"] if row["family"] == "gfx94X-dcgpu"] == [{"project": "rocm", "version": None, "platform": "linux", "family": "gfx94X-dcgpu", "python": ">=3.10", "state": "built and tested", "note": "", "without_gpu": None}]
 
 
 def test_what_is_refused(tested):

@@ -79,7 +79,10 @@ std::vector<Command> support_commands() {
            "the version that a channel shows and what the results in the store say of it. Families of the table "
            "that the channel has no package for are rows, too.\n\n"
            "`tested` means that every suite that the policy requires has passed, lately enough, on exactly these "
-           "files; the day is that of the newest result. `fails` and `not tested` say why not. Without `--channel` "
+           "files; the day is that of the newest result. Where the machine had no GPU, or the tests were not to use "
+           "one, "
+           "the page says `no GPU was present (backend cpu)`. `fails` and `not tested` say why not. Without "
+           "`--channel` "
            "the page says what is built, from the families and the recipe alone.",
        .operands = {},
        .flags = {{.name = "--channel", .value = "CHANNEL", .help = "the channel that people install from"},
