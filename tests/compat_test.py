@@ -568,7 +568,7 @@ def test_upload_python_packages(era: str, words: list, variables: dict, key: str
         ("C042", 2, []),
         ("C042", 2, ["--artifact-group", FAMILY, "--bucket", "x", "--output-dir", "y"]),
         ("C040", 2, ["--multiarch", "--era", "feb"]),
-        ("C045", 2, ["--multiarch", "--output-dir", "store", "--input-packages-dir", "families"]),
+        ("C042", 2, ["--artifact-group", FAMILY, "--output-dir", "store", "--input-packages-dir", "families"]),
         ("P001", 3, ["--artifact-group", FAMILY, "--output-dir", "store", "--input-packages-dir", "empty"]),
         ("C002", 2, ["--artifact-group", FAMILY, "--packages-dir", "x"]),
     ],
@@ -580,6 +580,43 @@ def test_uploads_that_are_refused(code: str, exit_code: int, words: list, packag
     given = [] if "--input-packages-dir" in words else ["--input-packages-dir", packages]
     refuses(code, "upload_python_packages", *given, "--run-id", "42", *words, exit_code=exit_code, cwd=tmp_path, environment=job(tmp_path))
     assert not (tmp_path / "store").exists() and outputs(tmp_path) == {}
+
+
+FAMILIES = ("gfx110X-all", "gfx94X-dcgpu")
+
+
+def family_directories(root: Path) -> Path:
+    """What August's builder leaves for artifacts that are not split: core and libraries in dist/, sdist and devel below it, for each family."""
+    good("sdk", "build", "--artifact-dir", small_artifacts.make(root / "artifacts", FAMILIES), "--dest-dir", root / "out", "--version", "7.2.0", "--profile", "ci")
+    dist = root / "out/dist"
+    for path in [*dist.glob("rocm-7*"), *dist.glob("rocm_sdk_devel-*")]:
+        for family in FAMILIES:
+            (dist / family).mkdir(exist_ok=True)
+            shutil.copy(path, dist / family)
+        path.unlink()
+    (dist / ".kpack_staging").mkdir()
+    return root / "out"
+
+
+@pytest.mark.parametrize("into", [["--output-dir"], ["--store"]])
+def test_families_in_directories_of_their_own(into: list, tmp_path: Path):
+    built, store = family_directories(tmp_path / "built"), tmp_path / "store"
+    environment = job(tmp_path)
+    words = ["upload_python_packages", "--input-packages-dir", built, "--run-id", "42", "--multiarch", *into, store if into == ["--output-dir"] else f"file:{store}"]
+    compat(*words, "--dry-run", environment=environment)
+    assert not (store / "42-linux/python").exists() and outputs(tmp_path)["kpack_split"] == "false"
+    done = compat(*words, "--json", environment=environment)
+    base = f"file://{store}/42-linux/python"
+    assert outputs(tmp_path) == {"package_find_links_url": base, "kpack_split": "false"}
+    assert done.json["schema"] == "quarry.publish-families/1" and done.json["families"] == sorted(FAMILIES) and len({one["set"] for one in done.json["sets"]}) == 2
+    for family in FAMILIES:
+        held = {path.name.split("-")[0] for path in (store / "42-linux/python" / family).glob("*.whl")}
+        assert held == {"rocm_sdk_core", "rocm_sdk_devel", f"rocm_sdk_libraries_{family.lower().replace('-', '_')}"}
+        assert (store / "42-linux/python" / family / "rocm-7.2.0.tar.gz").exists()
+        page = (store / "42-linux/python" / family / "index.html").read_text()
+        assert "rocm_sdk_core-7.2.0" in page and f"{base}/{family}/index.html" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    assert not list((built / "dist").glob(".quarry-scratch-*")), "nothing of ours stays"
+    compat(*words, environment=environment)
 
 
 def test_a_later_job_adds_to_the_flat_directory(packages: Path, tmp_path: Path):

@@ -47,6 +47,35 @@ private:
   std::string schema_;
 };
 
+/// Keeps the document, passes everything else on.
+class Passing : public Output {
+public:
+  explicit Passing(Output& above) : above_(above) {}
+  void data(std::string_view text) override { above_.data(text); }
+  void note(std::string_view text) override { above_.note(text); }
+  void warn(std::string_view text) override { above_.warn(text); }
+  std::string set_schema(std::string schema) override { return std::exchange(schema_, std::move(schema)); }
+  void document(const Json& value, bool) override {
+    document_ = value;
+    if (!value.contains("schema")) document_["schema"] = schema_;
+  }
+  void findings(const Findings& findings) override { above_.findings(findings); }
+  void trace(std::string_view text) override { above_.trace(text); }
+  bool verbose() const override { return above_.verbose(); }
+  Look data_look() const override { return above_.data_look(); }
+  Look note_look() const override { return above_.note_look(); }
+  bool json() const override { return above_.json(); }
+  std::unique_ptr<Progress> progress(std::string what, std::uint64_t total) override {
+    return above_.progress(std::move(what), total);
+  }
+  const Json& heard() const { return document_; }
+
+private:
+  Output& above_;
+  Json document_;
+  std::string schema_;
+};
+
 Result<int> run_one(Context& context, const Words& words) {
   auto commands = all_commands();
   TRY(auto resolved, resolve(commands, words));
@@ -73,6 +102,16 @@ bool is_plain(char c) {
 Result<int> run_words(Context& context, const Words& words) {
   context.out.note("quarry " + shell_text(words));
   return run_one(context, words);
+}
+
+Result<int> hear_words(Context& context, const Words& words, Json& heard) {
+  context.out.note("quarry " + shell_text(words));
+  Passing passing(context.out);
+  Context inner{context.environment, context.clock,   context.resources, passing,
+                context.jobs,        context.program, context.settings};
+  TRY(auto code, run_one(inner, words));
+  heard = passing.heard();
+  return code;
 }
 
 Result<Json> ask_words(Context& context, const Words& words) {

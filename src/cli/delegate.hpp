@@ -13,6 +13,9 @@ using Words = std::vector<std::string>;
 /// with.
 Result<int> run_words(Context& context, const Words& words);
 
+/// The same for one of several commands that make one: its document goes to `heard` instead of being printed.
+Result<int> hear_words(Context& context, const Words& words, Json& heard);
+
 /// Runs it unheard and returns its --json document. Warnings still appear; nothing reaches a workflow's files
 /// (GITHUB_OUTPUT and the like).
 Result<Json> ask_words(Context& context, const Words& words);

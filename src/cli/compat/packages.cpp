@@ -1,10 +1,14 @@
 #include "base/codes.hpp"
 #include "base/text.hpp"
 #include "cli/compat/script.hpp"
+#include "cli/scratch.hpp"
 #include "cli/switches.hpp"
+#include "dist/name.hpp"
+#include "publish/collect.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -99,17 +103,21 @@ Script build_script() {
 
 // upload_python_packages
 
-Result<std::string> package_directory(const std::string& given) {
+/// Where the packages lie, and the families that have a directory of their own in it: what August's builder makes from
+/// artifacts that are not split by target.
+struct Packages {
+  std::string directory;
+  std::vector<std::string> families;
+};
+
+Result<Packages> packages_in(const std::string& given) {
   auto dist = path::join(given, "dist");
-  auto directory = sys::is_directory(dist) ? dist : given;
-  TRY(auto entries, sys::list_directory(directory));
+  Packages packages{sys::is_directory(dist) ? dist : given, {}};
+  TRY(auto entries, sys::list_directory(packages.directory));
   for (const auto& entry : entries)
     if (entry.type == sys::EntryType::directory && !entry.path.starts_with('.'))
-      return fail(ErrorKind::invalid_argument, "C045",
-                  fmt::format("{} holds the directory {}, and packages of several families are not one set", directory,
-                              entry.path),
-                  "upload each family's directory with its own --artifact-group");
-  return directory;
+      packages.families.push_back(entry.path);
+  return packages;
 }
 
 Result<void> check_upload(const Arguments& arguments) {
@@ -125,24 +133,85 @@ std::string asked_store(const Arguments& arguments) {
   return said(arguments, "--bucket") ? std::string() : arguments.get("--store");
 }
 
-Result<int> upload_packages(Context& context, const Arguments& arguments) {
-  TRY_DO(check_upload(arguments));
-  TRY(auto directory, package_directory(arguments.get("--input-packages-dir")));
-  TRY(auto place, place_of(context, arguments,
-                           {arguments.get("--run-id"), arguments.get("--platform"),
-                            said(arguments, "--bucket").value_or(""), asked_store(arguments)}));
-  place.environment.erase("QUARRY_S3_ANONYMOUS"); // nobody uploads unsigned
-  bool flat = arguments.has("--multiarch");
+/// The words of `publish` for a run's place; `group`: empty for the flat directory of all targets.
+Words publish_words(const Arguments& arguments, const Place& place, const std::string& directory,
+                    const std::string& group) {
   Words words{"publish",    directory,
               "--store",    place.store,
               "--run-id",   arguments.get("--run-id"),
               "--platform", arguments.get("--platform"),
-              "--layout",   flat ? "aug" : "feb"};
-  if (!flat) pass(words, arguments, "--artifact-group");
+              "--layout",   group.empty() ? "aug" : "feb"};
+  if (!group.empty()) words.insert(words.end(), {"--artifact-group", group});
   if (!place.external_repo.empty()) words.insert(words.end(), {"--external-repo", place.external_repo});
   if (arguments.has("--dry-run")) words.push_back("--dry-run");
+  return words;
+}
+
+/// Whether a package that lies beside the directories of the families is of another family than this one: its project
+/// ends with that family's name.
+bool is_of_another(const std::string& file, const std::string& family, const std::vector<std::string>& families) {
+  auto parsed = dist::DistributionName::parse(file);
+  if (!parsed) return false;
+  auto named = [&](const std::string& each) {
+    auto key = dist::ProjectName::parse(each);
+    return key && parsed->project.str().ends_with("-" + key->str());
+  };
+  return !named(family) && std::ranges::any_of(families, named);
+}
+
+/// A directory with links to the packages of one family: its own, and those beside the directories that it shares.
+Result<std::string> gather_family(const Packages& packages, const std::string& family, const std::string& below) {
+  auto gathered = path::join(below, family);
+  TRY_DO(sys::make_directories(gathered));
+  for (const auto& from : {packages.directory, path::join(packages.directory, family)}) {
+    TRY(auto entries, sys::list_directory(from));
+    for (const auto& entry : entries) {
+      bool own = entry.type == sys::EntryType::file && publish::is_distribution(entry.path);
+      if (!own || is_of_another(entry.path, family, packages.families)) continue;
+      TRY_DO(sys::hard_link(path::join(from, entry.path), path::join(gathered, entry.path)));
+    }
+  }
+  return gathered;
+}
+
+/// One set for each family, in `python/FAMILY` of the run. The job's outputs are those of all: the address that readers
+/// append `/FAMILY/index.html` to.
+Result<int> upload_families(Context& context, const Arguments& arguments, Place place, const Packages& packages) {
+  TRY(auto scratch, Scratch::make_in(context, packages.directory)); // beside them, for links
+  place.environment.erase("GITHUB_OUTPUT");                         // each would write its own over the one before
   auto inner = at(context, place);
-  TRY(auto code, run_words(inner, words));
+  auto sets = Json::array();
+  std::string url;
+  for (const auto& family : packages.families) {
+    TRY(auto directory, gather_family(packages, family, scratch.path()));
+    Json heard;
+    TRY(auto code, hear_words(inner, publish_words(arguments, place, directory, family), heard));
+    if (code != 0) return code;
+    TRY(url, json::string_at({heard, "publish"}, "find_links_url"));
+    sets.push_back(std::move(heard));
+  }
+  url.resize(url.size() - std::min(url.size(), ("/" + packages.families.back() + "/index.html").size()));
+  context.out.document({{"schema", "quarry.publish-families/1"}, {"families", packages.families}, {"sets", sets}});
+  TRY_DO(tell_job(context, "GITHUB_OUTPUT", {{"package_find_links_url", url}, {"kpack_split", "false"}}));
+  return 0;
+}
+
+Result<int> upload_packages(Context& context, const Arguments& arguments) {
+  TRY_DO(check_upload(arguments));
+  TRY(auto packages, packages_in(arguments.get("--input-packages-dir")));
+  bool flat = arguments.has("--multiarch");
+  if (!packages.families.empty() && !flat)
+    return usage(fmt::format("{} holds a directory for each family: {}", packages.directory,
+                             text::join(packages.families, ", ")),
+                 "add --multiarch, which uploads all of them, or name one as --input-packages-dir");
+  TRY(auto place, place_of(context, arguments,
+                           {arguments.get("--run-id"), arguments.get("--platform"),
+                            said(arguments, "--bucket").value_or(""), asked_store(arguments)}));
+  place.environment.erase("QUARRY_S3_ANONYMOUS"); // nobody uploads unsigned
+  if (!packages.families.empty()) return upload_families(context, arguments, std::move(place), packages);
+  auto inner = at(context, place);
+  auto group = flat ? std::string() : arguments.get("--artifact-group");
+  TRY(auto code, run_words(inner, publish_words(arguments, place, packages.directory, group)));
   if (code == 0 && !is_feb(arguments)) // in a dry run, too, as the script does
     TRY_DO(tell_job(context, "GITHUB_OUTPUT", {{"kpack_split", flat ? "true" : "false"}}));
   return code;
@@ -155,14 +224,18 @@ Script upload_script() {
       .description =
           "Runs `quarry publish` with the flat layout of today's scripts: `python/GROUP/`, or `python/` with "
           "--multiarch. The set is verified before and sealed after; the page follows the files. GITHUB_OUTPUT gets "
-          "`package_find_links_url`, and in August's form `kpack_split`.",
+          "`package_find_links_url`, and in August's form `kpack_split`.\n\n"
+          "Where the packages lie in a directory for each family, as August's builder leaves them without split "
+          "artifacts, --multiarch makes one set for each, in `python/FAMILY/`: with what lies beside the directories "
+          "and is not of another family. `package_find_links_url` is then what `/FAMILY/index.html` is appended to, "
+          "`kpack_split` is false, and the document (`quarry.publish-families/1`) has those of the sets.",
       .operands = {},
       .flags = {{"--input-packages-dir", "DIR", "the packages, or a `dist/` with them", {}, {}, {}, true},
                 {"--artifact-group", "G", "the group, unless --multiarch"},
                 {.name = "--run-id", .value = "ID", .help = "the run", .required = true},
                 {"--output-dir", "DIR", "into this directory instead of a bucket"},
                 {"--bucket", "NAME", "this bucket, whatever the rules say"},
-                {"--multiarch", "", "one directory for all targets"},
+                {"--multiarch", "", "one directory for all targets, or for each family that has one"},
                 {"--dry-run", "", "verify and plan, write the job's outputs only; needs no credentials"},
                 {"--platform", "P", "Quarry only: the run's platform", {"linux", "windows"}, "linux"},
                 k_store,

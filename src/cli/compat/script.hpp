@@ -1,6 +1,6 @@
 #pragma once
 // The incumbent's scripts as commands: their flags and variables in, our commands' words out (docs/guides/drop-in.md).
-// Each file of this directory holds the scripts of one concern. Errors: C040 … C045.
+// Each file of this directory holds the scripts of one concern. Errors: C040 … C044.
 #include "cli/command.hpp"
 #include "cli/delegate.hpp"
 #include <functional>
