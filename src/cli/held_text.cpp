@@ -142,7 +142,7 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
   auto asked = promote.text();
   promote.set("--cells", "ready");
   if (std::any_of(moves.begin(), moves.end(), [](const auto& m) { return !m.files.empty(); }) &&
-      promote.text() != asked)
+      promote.text() != asked && (!held.ready_moves || held.ready_moves()))
     text += fmt::format("Promote what is ready:\n  {}\n", promote.text());
   auto waivable = std::find_if(cells.begin(), cells.end(), can_be_waived);
   if (count > 1)

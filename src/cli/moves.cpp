@@ -52,6 +52,18 @@ Result<std::unique_ptr<BaseIndex>> dependencies_of(const Context& context, const
   return std::unique_ptr<BaseIndex>();
 }
 
+std::function<bool()> asks_ready_moves(const Context& context, const Arguments& arguments, store::ObjectReader& store,
+                                       promote::Request request) {
+  return [&context, &store, place = arguments.get("--store"), request = std::move(request)]() mutable {
+    auto base = open_base_index(context, "", place); // as the command that is suggested, which names none
+    if (!base) return false;
+    request.ready_cells_only = request.decide_only = true;
+    request.base_index = *base ? &(*base)->candidates() : nullptr;
+    auto plan = promote::plan_promotion(store, request);
+    return plan && !plan->held && !plan->sets.empty();
+  };
+}
+
 Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_run) {
   auto sets = Json::array();
   for (const auto& sealed : receipt.plan.sets) sets.push_back(sealed.digest);

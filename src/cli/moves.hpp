@@ -22,6 +22,11 @@ std::string undo_note(const Context& context, const Arguments& arguments, const 
 /// Where the dependencies of `--cells ready` come from: `--base-index`, else that of the store; null if there is
 /// nothing to ask. invalid_argument C006 for `--base-index` without `--cells ready`; else as open_base_index().
 Result<std::unique_ptr<BaseIndex>> dependencies_of(const Context& context, const Arguments& arguments);
+/// Whether `promote --cells ready` would move anything of `request` (held_text() in verdict.hpp). Decides as the
+/// promotion does and reads no packages; false if it cannot, because the command would end there, too. Refers to its
+/// parameters.
+std::function<bool()> asks_ready_moves(const Context& context, const Arguments& arguments, store::ObjectReader& store,
+                                       promote::Request request);
 Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_run);
 /// What was done: "moved       stable@3  view 1f2e…".
 std::string moved_text(const promote::Receipt& receipt);

@@ -120,15 +120,16 @@ void print_verdicts(Context& context, const release::Plan& done) {
   }
 }
 
-void print_held(Context& context, const Arguments& arguments, const release::Plan& done) {
+void print_held(Context& context, const Arguments& arguments, const Asked& asked, const release::Plan& done) {
   context.out.data("held: nothing was moved, in no channel\n");
   for (const auto& part : done.parts) {
     if (!part.plan || !part.plan->held) continue;
     const auto& plan = *part.plan;
     auto of_channel = arguments; // what helps is for this channel
     of_channel.values["--to"] = {plan.channel};
-    context.out.data(
-        held_text(context, of_channel, {part.request.policy, plan.judgement.verdict, plan.judgement.subjects}));
+    context.out.data(held_text(context, of_channel,
+                               {part.request.policy, plan.judgement.verdict, plan.judgement.subjects,
+                                asks_ready_moves(context, of_channel, *asked.store, part.request)}));
     return; // the others are helped alike
   }
 }
@@ -176,7 +177,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   print_verdicts(context, done);
   if (done.held) {
     context.out.document(document);
-    print_held(context, arguments, done);
+    print_held(context, arguments, asked, done);
     return traits(ErrorKind::held).exit_code;
   }
   std::optional<Delivery> delivery;

@@ -6,6 +6,7 @@
 #include "registry/registry.hpp"
 #include "release/source.hpp"
 #include "store/object_store.hpp"
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -44,6 +45,8 @@ struct Held {
   const gate::Policy& policy;
   const gate::Verdict& verdict;
   const std::vector<gate::Subject>& subjects;
+  /// Whether `promote --cells ready` would move anything; asked only if a cell is ready. Unset: taken as given.
+  std::function<bool()> ready_moves = {};
 };
 std::string held_text(const Context& context, const Arguments& arguments, const Held& held);
 

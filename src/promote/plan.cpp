@@ -376,7 +376,7 @@ Result<Plan> plan_promotion_at(ObjectReader& store, const Request& request, std:
   if (holds && request.ready_cells_only)
     plan.sets = gate::lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion
   plan.held = holds && (!request.ready_cells_only || plan.sets.empty());
-  if (!plan.held) TRY_DO(check_bytes(store, request, plan));
+  if (!plan.held && !request.decide_only) TRY_DO(check_bytes(store, request, plan));
   if (!plan.held && request.pin_from) TRY_DO(pin_what_expires(*request.pin_from, plan));
   TRY(plan.view, registry::extend_view(base, plan.sets));
   plan.known = known_views(std::move(base), plan.view);

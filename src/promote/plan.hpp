@@ -48,6 +48,7 @@ struct Request {
   /// bytes worth repeating.
   std::shared_ptr<gate::Proofs> proofs = std::make_shared<gate::Proofs>();
   std::shared_ptr<publish::Hashed> hashed = std::make_shared<publish::Hashed>(); ///< likewise, of files
+  bool decide_only = false; ///< the plan is not executed: the bytes of what would move are not looked at
 };
 
 /// A protected channel brings its own law: held O012 if it is protected by another policy than this. Pure.

@@ -100,6 +100,23 @@ def test_a_held_family_is_named_until_it_follows(line, tmp_path):
         assert told not in (line.store / "channels/stable" / page).read_text(), page
 
 
+def test_what_cannot_move_is_not_suggested(line, tmp_path):
+    """`--cells ready` is the next step only where something would move by it."""
+    source = line.publish(release_of_two(tmp_path / "dist"))
+    line.waive("--family", "gfx942", "--any-set")
+    store = ("--store", f"file:{line.store}", "--policy", line.policy)
+
+    def said(*words: str) -> bool:
+        return "--cells ready" in quarry(*words, *store).out
+
+    asking = [("promote", "--from", source, "--to", "stable"), ("gate", "--from", source, "--to", "stable"), ("status", "stable", "--from", source)]
+    assert [said(*words) for words in asking[:2]] == [False, False], "rocm could not be installed with its extra"
+    line.write_policy('empty_extras = ["rocm[device-gfx1100]"]\n')
+    assert [said(*words) for words in asking[:2]] == [True, True]
+    assert line.promote([source])["moved"]
+    assert [said(*words) for words in asking] == [False, False, False], "what is ready is there already"
+
+
 def test_a_policy_names_extras_in_full(line, tmp_path):
     source = line.publish(release_of_two(tmp_path / "dist"))
     for bad in ("rocm", "rocm[libraries-*]", "rocm[a]==1"):

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
 #include "cli/keys.hpp"
+#include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/verdict.hpp"
@@ -124,7 +125,13 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
         verdict_text(judged.verdict, judged.input.subjects, {name, channel.channel, context.out.data_look()}));
     auto of_channel = arguments; // what helps is for this channel
     of_channel.values["--to"] = {channel.channel};
-    context.out.data(held_text(context, of_channel, {judged.policy, judged.verdict, judged.input.subjects}));
+    promote::Request request{from, channel.channel, judged.policy};
+    request.source.sets = channel.sets;
+    request.now_us = context.clock.now_us();
+    request.expectations = source.expectations;
+    context.out.data(held_text(context, of_channel,
+                               {judged.policy, judged.verdict, judged.input.subjects,
+                                asks_ready_moves(context, of_channel, *store, std::move(request))}));
     if (!judged.verdict.openly.empty())
       context.out.note(fmt::format("policy {}{}", judged.policy.name, openly_text(judged.verdict)));
     if (key) TRY_DO(sign_verdict(context, *store, *key, judged));

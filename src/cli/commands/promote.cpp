@@ -123,7 +123,8 @@ void print_promotion(Context& context, const Arguments& arguments, const Promoti
       context.out.data(
           "Ready cells stay, too: a family moves with all its Pythons and frameworks, and what moves must be "
           "installable without what is held.\n");
-    return context.out.data(held_text(context, arguments, {promotion.request.policy, verdict, subjects}));
+    auto ready_moves = asks_ready_moves(context, arguments, *promotion.store, promotion.request);
+    return context.out.data(held_text(context, arguments, {promotion.request.policy, verdict, subjects, ready_moves}));
   }
   if (delivery && dry_run) context.out.data(delivery_text(promotion.to, *delivery, true));
   NextCommand again(context, "promote");

@@ -2,6 +2,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
+#include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -9,6 +10,7 @@
 #include "gate/collect.hpp"
 #include "pages/projection.hpp"
 #include "promote/guard.hpp"
+#include "promote/plan.hpp"
 #include "promote/signed_moves.hpp"
 #include "registry/empty_extras.hpp"
 #include "release/plan.hpp"
@@ -205,7 +207,12 @@ Result<Json> print_candidate(Context& context, const Arguments& arguments, store
   context.out.data(verdict_text(verdict, input.subjects, {source.resolved.source, channel, context.out.data_look()}));
   auto of_channel = arguments; // what helps is for this channel
   of_channel.values["--to"] = {channel};
-  context.out.data(held_text(context, of_channel, {policy, verdict, input.subjects}));
+  promote::Request request{source.resolved, channel, policy};
+  request.now_us = context.clock.now_us();
+  request.expectations = source.expectations;
+  context.out.data(
+      held_text(context, of_channel,
+                {policy, verdict, input.subjects, asks_ready_moves(context, of_channel, store, std::move(request))}));
   return verdict_json(verdict);
 }
 
