@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import small_artifacts  # noqa: E402
-from support.quarry import good, refused  # noqa: E402
+from support.quarry import good, quarry, refused  # noqa: E402
 
 STAGE = "math-libs/BLAS/stage"
 DESCRIPTOR = f"""
@@ -67,6 +69,38 @@ def test_a_stage_that_was_not_built(build_tree):
     assert "artifact-blas.toml:6" in done.err
     descriptor.write_text(DESCRIPTOR + '[components.doc."other/stage"]\noptional = "linux"\n')
     good(*pack(build_tree))
+
+
+def archive_of(place: Path, name: str, *members: tuple[str, str]) -> None:
+    """As a build uploads it, with these members in this order."""
+    with tarfile.open(place / f"{name}.tar.xz", "w:xz") as tar:
+        for path, text in members:
+            member = tarfile.TarInfo(path)
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    (place / f"{name}.tar.xz.sha256sum").write_text(hashlib.sha256((place / f"{name}.tar.xz").read_bytes()).hexdigest() + "\n")
+
+
+MANIFEST = ("artifact_manifest.txt", "a/stage\n")
+
+
+@pytest.mark.parametrize(
+    ("members", "code"),
+    [
+        ([MANIFEST, ("a/stage/lib/liba.so", "x")], 0),
+        ([("a/stage/lib/liba.so", "x"), MANIFEST], 6),
+        ([("a/stage/lib/liba.so", "x")], 6),
+        ([MANIFEST, ("elsewhere/liba.so", "x")], 6),
+    ],
+)
+def test_the_structure_of_a_run_is_checked(tmp_path, members, code):
+    """What TheRock's validation of archives looks at, without unpacking them; two that bring one path are refused where they are merged."""
+    archive_of(tmp_path, "a_lib_generic", *members)
+    archive_of(tmp_path, "b_lib_generic", MANIFEST, ("a/stage/lib/liba.so", "other"))
+    assert quarry("artifact", "verify", tmp_path).code == code
+    assert sorted(path.name.split(".")[0] for path in tmp_path.iterdir()) == ["a_lib_generic"] * 2 + ["b_lib_generic"] * 2, "nothing is unpacked"
+    if code == 0:
+        refused("A015", 7, "artifact", "fetch", "--from", tmp_path, "--output-dir", tmp_path / "out", "--flatten")
 
 
 def test_list_totals_components_and_targets(artifacts):
