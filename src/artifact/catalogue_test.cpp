@@ -108,7 +108,7 @@ TEST_F(CatalogueTest, DefectsAreFindings) {
   ASSERT_TRUE(sys::make_directories(from_ + "/none_lib_generic"));
   write(from_ + "/bad_lib_generic/artifact_manifest.txt", "../x\n");
   write(from_ + "/gone_lib_generic/artifact_manifest.txt", "\nnot/there/\n");
-  ASSERT_TRUE(sys::make_directories(from_ + "/odd_bin_generic"));
+  write(from_ + "/odd_bin_generic/stage/lib/a.so", std::string(2048, 'x'));
   write(from_ + "/ccache_logs.tar.zst", "");
   good("sum_lib_generic");
   write(from_ + "/sum_lib_generic.tar.zst.sha256sum", "rubbish\n");
@@ -119,6 +119,9 @@ TEST_F(CatalogueTest, DefectsAreFindings) {
   auto missing = std::find_if(catalogue.findings.begin(), catalogue.findings.end(),
                               [](const Finding& f) { return f.code == "A005"; });
   EXPECT_EQ(missing->place, from_ + "/gone_lib_generic/artifact_manifest.txt:2");
+  auto odd = std::find_if(catalogue.findings.begin(), catalogue.findings.end(),
+                          [](const Finding& f) { return f.code == "A002"; });
+  EXPECT_THAT(odd->message, ::testing::HasSubstr("its 2.05 kB are left alone"));
   ASSERT_EQ(catalogue.artifacts.size(), 1u); // the one whose base directory is missing still counts
   EXPECT_EQ(catalogue.artifacts[0].name.name, "gone");
   EXPECT_THAT(catalogue.archives, IsEmpty());

@@ -1,13 +1,16 @@
 #include "artifact/defects.hpp"
 
 #include "artifact/fetch_state.hpp"
+#include "base/units.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::artifact {
 
-Finding no_artifact(const Error& error, std::string place) {
-  return {error.code, Severity::warning, std::move(place), error.message + "; it is left alone", error.hint};
+Finding no_artifact(const Error& error, std::string place, std::uint64_t bytes) {
+  return {error.code, Severity::warning, std::move(place),
+          error.message + (bytes ? fmt::format("; its {} are left alone", units::bytes(bytes)) : "; it is left alone"),
+          error.hint};
 }
 
 void refuse_twins(Source& source, const std::string& directory) {

@@ -6,8 +6,8 @@
 
 namespace quarry::artifact {
 
-/// The finding A001 or A002 about a name that is left alone.
-Finding no_artifact(const Error& error, std::string place);
+/// The finding A001 or A002 about a name that is left alone, with how much lies there (0: not known).
+Finding no_artifact(const Error& error, std::string place, std::uint64_t bytes);
 /// Sorts the items. Same name twice: nobody can say which is meant, so each carries the defect A006. Not so for an
 /// archive whose extraction by a fetch stands beside it in `directory` (empty: not one).
 void refuse_twins(Source& source, const std::string& directory);

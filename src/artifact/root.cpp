@@ -182,7 +182,7 @@ private:
     auto parsed = name_in_run(file, part_);
     if (!parsed) return;
     auto key = prefix_ + file;
-    if (!*parsed) return source.findings.push_back(no_artifact(parsed->error(), key));
+    if (!*parsed) return source.findings.push_back(no_artifact(parsed->error(), key, size));
     SourceItem item;
     item.name = (*parsed)->name;
     item.file = file;

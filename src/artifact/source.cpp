@@ -15,6 +15,21 @@
 namespace quarry::artifact {
 
 namespace {
+std::uint64_t bytes_of(const std::string& file) {
+  auto opened = sys::File::open_read(file);
+  auto size = opened ? opened->size() : Result<std::uint64_t>(0);
+  return size.value_or(0);
+}
+
+/// What can be read of it.
+std::uint64_t bytes_below(const std::string& directory) {
+  auto entries = sys::list_tree(directory);
+  std::uint64_t bytes = 0;
+  if (entries)
+    for (const auto& entry : *entries) bytes += entry.type == sys::EntryType::file ? entry.size : 0;
+  return bytes;
+}
+
 class DirectoryScan {
 public:
   DirectoryScan(Source& source, std::string directory) : source_(source), directory_(std::move(directory)) {}
@@ -42,7 +57,7 @@ public:
     if (!parsed) return {};
     if (!*parsed) {
       if (asked) return fail((*parsed).error());
-      source_.findings.push_back(no_artifact(parsed->error(), path));
+      source_.findings.push_back(no_artifact(parsed->error(), path, bytes_of(path)));
       return {};
     }
     SourceItem item;
@@ -109,7 +124,7 @@ private:
     auto name = parse_name(base_name);
     if (!name) {
       if (name.error().is(codes::unknown_component) || sys::exists(path::join(path, k_manifest_name)))
-        source_.findings.push_back(no_artifact(name.error(), path));
+        source_.findings.push_back(no_artifact(name.error(), path, bytes_below(path)));
       return;
     }
     SourceItem item;

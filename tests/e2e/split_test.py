@@ -83,6 +83,12 @@ def test_the_profiler_is_recorded_for_linux_alone(built):
     assert 'Requires-Dist: rocm-profiler==7.2.0 ; sys_platform == "linux" and extra == "profiler"\n' in info
 
 
+def test_the_readme_says_how_to_ask_for_a_target(built):
+    with tarfile.open(built / "rocm-7.2.0.tar.gz") as archive:
+        info = archive.extractfile("rocm-7.2.0/PKG-INFO").read().decode()
+    assert "rocm[libraries,device-gfx942]" in info and "The target, or the family, is chosen" in info and "of your GPU's family" not in info
+
+
 def test_no_file_belongs_to_two_packages(built):
     owners: dict[str, str] = {}
     for name in NAMES:
