@@ -131,7 +131,7 @@ TEST(Release, WhatIsExpectedIsLookedForInTheWholeRelease) {
   auto store = store::make_memory_store();
   TwoFamilies both(*store);
   auto request = request_of(both.sets);
-  request.source.expectations.push_back({{Platform::linux}, {"gfx94X-dcgpu", "gfx110X-all", "gfx1151"}, {}, {}});
+  request.source.expectations.push_back({{Platform::linux}, {"gfx94X-dcgpu", "gfx110X-all", "gfx1151"}, {}, {}, {}});
   auto planned = plan_all(*store, request);
   ASSERT_TRUE(planned) << render(planned.error());
   for (const auto& part : planned->parts) {
@@ -308,7 +308,7 @@ TEST(Source, AReleaseIsResolvedWithWhatItExpects) {
   record.name = "7.2.0";
   for (const auto& sealed : both.sets) record.sets.push_back(sealed.digest);
   std::sort(record.sets.begin(), record.sets.end());
-  record.expect = {{Platform::linux}, {"gfx1151"}, {}, {}};
+  record.expect = {{Platform::linux}, {"gfx1151"}, {}, {}, {}};
   auto digest = registry::put_release(*store, record);
   ASSERT_TRUE(digest) << render(digest.error());
   auto source = resolve(*store, {"release:" + digest->hex().substr(0, 12)});

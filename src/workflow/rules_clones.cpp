@@ -109,8 +109,8 @@ std::string revision_of(const GitCommand& command) {
 
 /// Whether a name stands for the same commit on another day, or nobody can say: a commit, `FETCH_HEAD`, a variable.
 bool may_stay(std::string_view revision) {
-  constexpr std::size_t k_short_commit = 7;
-  bool commit = revision.size() >= k_short_commit && std::ranges::all_of(revision, ascii::is_lower_hex) &&
+  constexpr std::size_t k_abbreviated = 7;
+  bool commit = revision.size() >= k_abbreviated && std::ranges::all_of(revision, ascii::is_lower_hex) &&
                 std::ranges::any_of(revision, ascii::is_digit);
   return commit || is_commit(revision) || is_dynamic(revision) || revision.find('$') != revision.npos ||
          revision.starts_with("HEAD") || revision.ends_with("_HEAD") || revision.starts_with('@');
