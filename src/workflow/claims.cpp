@@ -197,6 +197,12 @@ bool has_particle(const std::vector<Token>& words, std::size_t i) {
                      [](const Token& one) { return !one.quoted && (one.text == "up" || one.text == "through"); });
 }
 
+/// The verb that `word`, the one at `i`, is in a claim: "set" is one only with its particle.
+std::optional<Verb> verb_at(const std::vector<Token>& words, std::size_t i, const std::string& word) {
+  auto verb = verb_of(word);
+  return verb && needs_particle(word) && !has_particle(words, i) ? std::nullopt : verb;
+}
+
 std::optional<Claim> claim_of_words(const std::vector<Token>& words) {
   Claim claim, aside;
   std::optional<Verb> verb;
@@ -219,11 +225,10 @@ std::optional<Claim> claim_of_words(const std::vector<Token>& words) {
       bool noun = word.ends_with('s') && i + 1 < words.size() && !words[i + 1].quoted &&
                   is_noun_before(text::lower(words[i + 1].text));
       if (!verb && !noun && !is_said_of_something_else(before, word)) {
-        verb = verb_of(word);
+        verb = verb_at(words, i, word);
         claim.certain = verb && is_begin(before) && !word.ends_with("ing"); // "adding `x` breaks `y`"
         hands = hands_on(word);
         fixes = verb && word.starts_with("fix");
-        if (verb && needs_particle(word) && !has_particle(words, i)) verb.reset();
         if (verb && read_replacement(words, i, claim)) {
           claim.verb = *verb;
           return claim;
