@@ -120,6 +120,7 @@ public:
       fresh.action.name = shown(progress.action);
       fresh.action.device = any_matches(rules_.device_actions, progress.action);
       found = seen_.emplace(std::move(key), std::move(fresh)).first;
+      without_phase_.push_back(&found->second.action);
     }
     auto& [action, first] = found->second;
     ++action.lines;
@@ -131,8 +132,8 @@ public:
   void interrupt() { last_ = nullptr; }
   /// The phase of an invocation is known when it ends.
   void name_phase(const std::string& phase) {
-    for (auto& [key, seen] : seen_)
-      if (seen.action.phase.empty()) seen.action.phase = phase;
+    for (auto* action : without_phase_) action->phase = phase;
+    without_phase_.clear();
   }
   void report(TimeReport& out) {
     for (auto& [key, seen] : seen_) out.actions.push_back(std::move(seen.action));
@@ -145,6 +146,7 @@ private:
   };
   const Rules& rules_;
   std::map<std::string, Seen> seen_; ///< addresses stay
+  std::vector<ActionTime*> without_phase_;
   const ActionTime* last_ = nullptr;
 };
 
