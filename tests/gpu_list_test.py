@@ -16,6 +16,7 @@ from support import debian_rocm  # noqa: E402
 from support.native_wheels import wheel as native_wheel  # noqa: E402
 from support.quarry import good, quarry, refused  # noqa: E402
 from support.terminal import on_a_terminal  # noqa: E402
+from support.usual import long  # noqa: E402
 
 KERNEL = "__attribute__((amdgpu_kernel)) void kernel(int *p) { *p = 1; }\n"
 BUNDLER = "clang-offload-bundler-19"
@@ -224,7 +225,7 @@ def test_treemap_of_another_kind(tmp_path):
     assert not (tmp_path / "gpu.png").exists()
 
 
-@pytest.mark.parametrize("name, bundles", [("librocsparse.so.0.1", 111), ("librocrand.so.1.1", None)])
+@pytest.mark.parametrize("name, bundles", [("librocsparse.so.0.1", 111), pytest.param("librocrand.so.1.1", None, marks=long)])
 def test_libraries_of_debian(name, bundles, tmp_path):
     found = debian_rocm.library(name)
     document = good("gpu", "list", "--json", found).json

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -511,6 +511,12 @@ def test_one_definition_in_a_room():
 
 
 # words
+
+
+def test_test_files_have_names_of_their_own():
+    """pytest imports them all as top-level modules when `./check --full` runs the whole folder."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("*_test.py"))
+    assert not [name for name, count in names.items() if count > 1]
 
 
 def test_nothing_is_left_for_later():

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from support import clients, distributions, static_server  # noqa: E402
 from support.quarry import ROOT, clean_environment, good, quarry, refused  # noqa: E402
+from support.usual import each_once  # noqa: E402
 
 SETUP = """from setuptools import setup
 setup(name="rocm", version="7.1", py_modules=["rocm_here"], install_requires=["rocm-core-part==7.1"], extras_require={"libraries": ["rocm-lib-part==7.1"], "devel": []})
@@ -75,8 +76,7 @@ def python_312() -> Path | None:
     return next((path for version, path in clients.pythons().items() if version >= (3, 12)), None)
 
 
-@pytest.mark.parametrize("newer", [False, True], ids=["setuptools-in-the-environment", "no-setuptools"])
-@pytest.mark.parametrize("form", ["links-without-index", "links", "directory"])
+@pytest.mark.parametrize(("newer", "form"), each_once([True, False], ["links-without-index", "links", "directory"]))
 def test_a_legacy_sdist_gets_its_build_tools(dist, tools, tmp_path, form, newer):
     python = python_312() if newer else Path(sys.executable)
     if not python:
@@ -246,8 +246,7 @@ def store_with_base(tmp_path_factory) -> Path:
     return root / "store"
 
 
-@pytest.mark.parametrize("installer", ["pip", "uv"])
-@pytest.mark.parametrize("source", ["run:7", "channel:staging"])
+@pytest.mark.parametrize(("installer", "source"), each_once(["pip", "uv"], ["run:7", "channel:staging"]))
 def test_dependencies_come_from_the_base_index(store_with_base, tmp_path, source, installer):
     env = tmp_path / "env"
     good("venv", "create", env)

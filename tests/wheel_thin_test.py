@@ -18,6 +18,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from support import debian_rocm, kpack, small_windows_artifacts  # noqa: E402
 from support.quarry import good, refused  # noqa: E402
+from support.usual import long  # noqa: E402
 
 KERNEL = "__attribute__((amdgpu_kernel)) void kernel(int *p) { *p = 1; }\n"
 BUNDLER = "clang-offload-bundler-19"
@@ -347,6 +348,14 @@ def test_sdk_build_thins_while_packing(tmp_path):
     listing = good("gpu", "list", "--json", made).json
     assert {row["target"] for row in listing["code_objects"]} == {"gfx1030"}
     good("wheel", "verify", tmp_path / "thin")
+
+
+@long
+def test_sdk_build_thins_as_the_command_does(tmp_path):
+    artifacts = debian_rocm.artifacts()
+    build = ["sdk", "build", "--artifact-dir", artifacts, "--version", "7.2.0", "--profile", "ci"]
+    good(*build, "--dest-dir", tmp_path / "thin", "--thin")
+    made = next((tmp_path / "thin/dist").glob("rocm_sdk_libraries*.whl"))
     # The same files as those of the fat wheel, thinned afterwards.
     good(*build, "--dest-dir", tmp_path / "fat")
     good("wheel", "thin", tmp_path / "fat/dist" / made.name, "--amdgpu-family", "gfx103X-dgpu", "--profile", "ci", "-d", tmp_path / "later")

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import small_artifacts  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, good, quarry, refused  # noqa: E402
 
 CELL = f"linux/{small_artifacts.FAMILY}/3.12"
 JOB = "https://ci.example/runs/7"
@@ -57,7 +57,7 @@ def test_a_job_is_followed_from_its_announcement_to_its_end(store, ask):
 
 def test_a_result_says_more_than_its_job(store, ask, tmp_path):
     env = tmp_path / "env"
-    good("venv", "install", env, "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    good("venv", "install", *BY_UV, env, "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
     expect(store, "--runner", "mi325", "--state", "cancelled")
     assert quarry("test", "--venv", env, "--suite", "smoke", "--store", f"file:{store}", "--", "false").code == 1
     assert ask()[0] == "failed"

@@ -14,7 +14,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support import base_index, distributions, public_bucket, s3_server, small_artifacts, static_server  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good, quarry  # noqa: E402
+from support.usual import each_once  # noqa: E402
 
+TOOLS = ["pip-oldest", "pip-newest", "uv"]
+TREES = ["simple", "simple-json"]
+TOOLS_AND_TREES = [("pip-oldest", "simple"), ("pip-newest", "simple-json"), ("uv", "simple"), ("uv", "simple-json")]
 # Whatever does not go to the store ends here: nobody listens on the discard port.
 NOWHERE = {name: "http://127.0.0.1:9" for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")}
 ONLY_THE_STORE = NOWHERE | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
@@ -35,8 +39,7 @@ def store(packages, tmp_path_factory):
         yield place
 
 
-@pytest.mark.parametrize("name", ["pip-oldest", "pip-newest", "uv"])
-@pytest.mark.parametrize("tree", ["simple", "simple-json"])
+@pytest.mark.parametrize(("tree", "name"), each_once(TREES, TOOLS))
 def test_an_install_needs_no_other_network(store, tmp_path, name, tree):
     tool = client(name)
     group = f"{store.url}/1-linux/python/{small_artifacts.FAMILY}/{tree}/"
@@ -48,9 +51,7 @@ def test_an_install_needs_no_other_network(store, tmp_path, name, tree):
     assert {"rocm-7.2.0", "rocm_sdk_core-7.2.0", "rocm_sdk_devel-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"} <= installed
 
 
-@pytest.mark.parametrize("name", ["pip-oldest", "pip-newest", "uv"])
-@pytest.mark.parametrize("tree", ["simple", "simple-json"])
-@pytest.mark.parametrize("place", [f"1-linux/python/{small_artifacts.FAMILY}", "channels/staging"])
+@pytest.mark.parametrize(("tree", "place", "name"), each_once(TREES, [f"1-linux/python/{small_artifacts.FAMILY}", "channels/staging"], TOOLS, shift=1))
 def test_one_merged_index_is_enough(store, tmp_path, name, tree, place):
     tool = client(name)
     words = ["--index-url", f"{store.url}/{place}/merged/{tree}/", "--target", tmp_path / "t", "rocm[libraries,devel]", "demo-app"]
@@ -116,7 +117,7 @@ def with_framework(store, tmp_path_factory):
     return done["run_merged_index_url"].removesuffix("simple/")
 
 
-@pytest.mark.parametrize(("name", "tree"), [("pip-oldest", "simple"), ("pip-newest", "simple-json"), ("uv", "simple"), ("uv", "simple-json")])
+@pytest.mark.parametrize(("name", "tree"), TOOLS_AND_TREES)
 def test_the_index_of_a_run_has_its_rocm_its_frameworks_and_all_that_they_need(with_framework, tmp_path, name, tree):
     tool = client(name)
     install = ["pip", "install", "--python", tool.bin / "python", "--no-cache", "--prerelease", "allow"] if name == "uv" else ["install", "--no-cache-dir", "--pre"]
@@ -165,9 +166,9 @@ GROUP_INDEXES = {
 }
 
 
-@pytest.mark.parametrize("where", list(GROUP_INDEXES))
-@pytest.mark.parametrize(("name", "tree"), [("pip-oldest", "simple"), ("pip-newest", "simple-json"), ("uv", "simple"), ("uv", "simple-json")])
-def test_all_of_one_group_can_be_installed(two_groups, tmp_path, name, tree, where):
+@pytest.mark.parametrize(("where", "tool_and_tree"), each_once(list(GROUP_INDEXES), TOOLS_AND_TREES))
+def test_all_of_one_group_can_be_installed(two_groups, tmp_path, where, tool_and_tree):
+    name, tree = tool_and_tree
     tool = client(name)
     install = ["pip", "install", "--python", tool.bin / "python", "--no-cache", "--prerelease", "allow"] if name == "uv" else ["install", "--no-cache-dir", "--pre"]
     with static_server.serve(two_groups[0]) as (url, _):

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.quarry import clean_environment, good, quarry  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry  # noqa: E402
 
 from conftest import publish  # noqa: E402
 
@@ -19,7 +19,7 @@ PACKAGES = "rocm[libraries,devel]"
 
 
 def install(store: Path, env: Path, source: str, *more: str):
-    return quarry("venv", "install", env, "--from", source, "--packages", PACKAGES, "--store", f"file:{store}", *more)
+    return quarry("venv", "install", *BY_UV, env, "--from", source, "--packages", PACKAGES, "--store", f"file:{store}", *more)
 
 
 def test_env(store: Path, env: Path, *more: str):
@@ -71,7 +71,7 @@ def test_evidence_on_exactly_these_files_opens_the_gate(store, tmp_path):
 
     # The same tests without the development files say nothing about the set as a whole.
     partial = tmp_path / "partial"
-    assert quarry("venv", "install", partial, "--from", "run:1", "--packages", "rocm[libraries]", "--store", f"file:{store}").code == 0
+    assert quarry("venv", "install", *BY_UV, partial, "--from", "run:1", "--packages", "rocm[libraries]", "--store", f"file:{store}").code == 0
     for record in (store / "evidence").glob("*.json"):
         record.unlink()
     assert test_env(store, partial).code == 0

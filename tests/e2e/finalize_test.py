@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import small_artifacts  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
 
 from conftest import build, publish  # noqa: E402
 
@@ -47,7 +47,7 @@ class Line:
     def test(self, source: str, name: str, *suite) -> None:
         env = self.place / name
         if not env.exists():
-            self("venv", "install", env, "--from", source, "--packages", PACKAGES)
+            self("venv", "install", *BY_UV, env, "--from", source, "--packages", PACKAGES)
         assert self("test", "--venv", env, *suite).json["result"] == "passed"
 
     def finalize(self, out: str = "final", *more):

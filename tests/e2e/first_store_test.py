@@ -16,7 +16,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import ROOT, quarry  # noqa: E402
+from support.quarry import BY_UV, ROOT, quarry  # noqa: E402
 
 from conftest import build, publish  # noqa: E402
 
@@ -97,7 +97,7 @@ def test_moves_go_on(run, first, artifacts, tmp_path):
     for place in ("channel:fresh", "channel:staging", "run:9"):
         run("index", "check", place)
     env = tmp_path / "env"
-    run("venv", "install", env, "--from", "channel:fresh", "--packages", "rocm[libraries]")
+    run("venv", "install", *BY_UV, env, "--from", "channel:fresh", "--packages", "rocm[libraries]")
     assert run("test", "--venv", env)["result"] == "passed"
     assert {key: records(first)[key] for key in before} == before, "no record of the old program is written again"
 

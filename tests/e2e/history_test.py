@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support import distributions, public_bucket, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.usual import each_once  # noqa: E402
 
 PREFIX = f"v2/{small_artifacts.FAMILY}"
 DIRECT = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
@@ -252,8 +253,7 @@ def test_another_writer_of_the_page_is_named_and_left_alone(bucket, packages, ne
     assert f"2-linux/python/{small_artifacts.FAMILY}/index.html" not in bucket.keys()
 
 
-@pytest.mark.parametrize("era", ["feb", "aug"])
-@pytest.mark.parametrize("installer", ["pip", "uv"])
+@pytest.mark.parametrize(("era", "installer"), each_once(["feb", "aug"], ["pip", "uv"]))
 def test_a_run_of_the_scripts_is_installed_from_the_bucket(bucket, era, installer, tmp_path):
     """February: a directory for each family. August: one for the run."""
     groups = ["gfx110X-all/", "gfx94X-dcgpu/"] if era == "feb" else [""]

@@ -14,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import small_artifacts  # noqa: E402
-from support.quarry import ROOT, clean_environment, good, quarry  # noqa: E402
+from support.quarry import BY_UV, ROOT, clean_environment, good, quarry  # noqa: E402
 
 from conftest import build, publish  # noqa: E402
 
@@ -39,7 +39,7 @@ def unpacked(own_packages, tmp_path) -> tuple[Path, Path]:
     """A store with the packages, and an environment in which their development files were unpacked."""
     store, env = tmp_path / "store", tmp_path / "env"
     publish(own_packages, store, "1")
-    good("venv", "install", env, "--from", "run:1", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    good("venv", "install", *BY_UV, env, "--from", "run:1", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
     subprocess.run([env / "bin/rocm-sdk", "init"], check=True, capture_output=True, env=clean_environment())
     return store, next(env.glob("lib/python3.*/site-packages"))
 

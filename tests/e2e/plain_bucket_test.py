@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support import base_index, public_bucket, s3_server, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.usual import each_once  # noqa: E402
 
 TOOLS = ["pip-oldest", "pip-newest", "uv"]
 PLACES = ["listed", "hidden", "nginx", "directory"]
@@ -106,8 +107,7 @@ def good_install(tool: str, target: Path, words: list[str], *expected: str) -> N
     assert set(expected) <= installed(target), installed(target)
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("place", "tool"), each_once(PLACES, TOOLS))
 def test_the_printed_lines_install(shops, place, tool, tmp_path):
     shop = shops[place]
     printed = {name: lines(shop.said[name]) for name in ("run", "channel", "merged")}
@@ -128,8 +128,7 @@ def test_summaries_say_the_lines_that_are_printed(shops, place):
     assert lines(said["channel summary"]) == [page, *lines(said["run"]), *lines(said["channel"])]
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("place", "tool"), each_once(PLACES, TOOLS, shift=2))
 def test_every_other_url_that_is_told_installs(shops, place, tool, tmp_path):
     shop = shops[place]
     outputs = dict(line.split("=", 1) for line in (shop.said["run outputs"] + shop.said["channel outputs"]).splitlines())
@@ -149,8 +148,7 @@ def two_indexes(shop: Shop) -> list[str]:
     return ["rocm[libraries,devel]", "demo-app", f"--index-url={shop.url}/python-deps/simple/", f"--extra-index-url={shop.url}/{RUN}/simple/"]
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("place", "tool"), each_once(PLACES, TOOLS, shift=1))
 def test_two_indexes_install(shops, place, tool, tmp_path):
     if (place, tool) == ("hidden", "uv"):
         ended = install(tool, tmp_path, two_indexes(shops[place]))

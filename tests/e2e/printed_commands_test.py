@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import distributions  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
 
 from conftest import publish  # noqa: E402
 
@@ -73,7 +73,7 @@ def test_a_gate_that_holds_prints_how_to_test_and_how_to_waive(store, tmp_path, 
 
 def test_a_failed_test_prints_how_to_read_its_log(store, tmp_path, policy):
     env = tmp_path / "env"
-    good("venv", "install", env, "--from", "run:1", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    good("venv", "install", *BY_UV, env, "--from", "run:1", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
     failed = quarry("test", "--venv", env, "--store", f"file:{store}", "--suite", "smoke", "--", "sh", "-c", "echo a very bad day; false")
     assert failed.code == 1
     (log,) = commands(failed.err, "evidence log")

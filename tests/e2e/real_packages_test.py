@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support import debian_rocm, dist_facts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import ROOT, clean_environment, good  # noqa: E402
+from support.usual import long  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_twine_accepts_their_metadata(real):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["core", "libraries"])
+@pytest.mark.parametrize("name", [pytest.param("core", marks=long), "libraries"])
 def test_auditwheel_reads_them(real, name):
     done = client("auditwheel").run("show", next(real.glob(f"rocm_sdk_{name}*.whl")))
     assert done.returncode == 0 and "is consistent with the following platform tag" in re.sub(r"\s+", " ", done.stdout), done.stdout + done.stderr

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import radosgw, s3_server, small_artifacts  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import ROOT, clean_environment, good, quarry  # noqa: E402
+from support.quarry import BY_UV, ROOT, clean_environment, good, quarry  # noqa: E402
 
 GUIDE = ROOT / "docs/guides/object-storage.md"
 ROLES = ("test", "publish", "promote", "approve")
@@ -114,7 +114,7 @@ class Line:
         self.owner.good("doctor")
         self.publish(packages, "1")
         self.owner.good("channel", "protect", "stable", "--policy", self.policy, "--reason", "what people install", "--demand", "evidence-signers", "--demand", "waiver-signers")
-        self.roles["test"].good("venv", "install", place / "env", "--from", "run:1", "--packages", "rocm[libraries,devel]")
+        self.roles["test"].good("venv", "install", *BY_UV, place / "env", "--from", "run:1", "--packages", "rocm[libraries,devel]")
         self.roles["test"].good("test", "--venv", place / "env", "--sign", place / "tester.pem")
         assert self.promote("run:1").code == 0, "each role can do its work"
         self.publish(next_packages, "2")
@@ -231,7 +231,7 @@ def test_results_made_by_hand_count_for_nothing(line):
         role.put(signature.replace(sha256(genuine), sha256(forged)), body)
         line.check()
     # Run by Quarry and signed: by another key.
-    role.good("venv", "install", place / "next", "--from", "run:2", "--packages", "rocm[libraries,devel]")
+    role.good("venv", "install", *BY_UV, place / "next", "--from", "run:2", "--packages", "rocm[libraries,devel]")
     assert "X003" in role("test", "--venv", place / "next", "--suite", "rocm-sdk", "--sign", place / "thief.pem", "--", "true").err
     role.good("test", "--venv", place / "next", "--sign", place / "thief.pem")
     role.good("evidence", "expect", "--cell", f"linux/{small_artifacts.FAMILY}/3.11", "--from", "run:2", "--runner", "x", "--state", "success", "--job", "https://ci.example/1")
@@ -306,7 +306,7 @@ def test_an_overwritten_package_is_not_installed(line, tmp_path):
     assert said.code == 6 and "O003" in said.err, said.out + said.err
     line.check()
     for source in ("channel:stable", "run:1"):
-        done = line.roles["test"]("venv", "install", tmp_path / "env", "--from", source, "--packages", "rocm[libraries]")
+        done = line.roles["test"]("venv", "install", *BY_UV, tmp_path / "env", "--from", source, "--packages", "rocm[libraries]")
         assert done.code == 6 and wheel["filename"] in done.err, done.out + done.err
     found = line.owner("channel", "verify", "stable", "--deep", "--json")
     assert found.code == 6 and [one["code"] for one in found.json["findings"]] == ["P021"]

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.quarry import clean_environment, quarry  # noqa: E402
+from support.quarry import BY_UV, clean_environment, quarry  # noqa: E402
 
 from conftest import publish  # noqa: E402
 
@@ -24,7 +24,7 @@ class Machine:
         self.environment = clean_environment(XDG_STATE_HOME=str(place / "state"))
 
     def install(self, name: str, *more: str, code: int = 0):
-        done = quarry("venv", "install", self.place / name, "--from", "channel:staging", "--packages", "rocm", "--store", f"file:{self.store}", *more, "--json", environment=self.environment)
+        done = quarry("venv", "install", *BY_UV, self.place / name, "--from", "channel:staging", "--packages", "rocm", "--store", f"file:{self.store}", *more, "--json", environment=self.environment)
         assert done.code == code, done.out + done.err
         return done
 
@@ -65,7 +65,7 @@ def test_an_older_generation_is_refused(line):
 def test_a_failed_installation_forgets_nothing(line):
     """It leaves no receipt, so somebody could make one fail before he sets the store back."""
     machine, old = line
-    said = quarry("venv", "install", machine.place / "first", "--from", "channel:staging", "--packages", "rocm[bogus]", "--store", f"file:{machine.store}", environment=machine.environment)
+    said = quarry("venv", "install", *BY_UV, machine.place / "first", "--from", "channel:staging", "--packages", "rocm[bogus]", "--store", f"file:{machine.store}", environment=machine.environment)
     assert said.code != 0 and not (machine.place / "first/quarry-receipt.json").exists()
     machine.replace(old)
     assert "this machine has seen generation 2" in machine.install("first", code=6).err

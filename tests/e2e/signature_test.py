@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.clients import client  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, good, quarry, refused  # noqa: E402
 
 POLICY = smoke_policy("signed", "rocm-sdk")
 
@@ -68,7 +68,7 @@ def gate(store: Path, policy: Path, code: int) -> dict:
 @pytest.fixture
 def environment_of(store, tmp_path) -> Path:
     env = tmp_path / "env"
-    good("venv", "install", env, "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    good("venv", "install", *BY_UV, env, "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
     return env
 
 
@@ -260,7 +260,7 @@ def test_moves_are_signed_by_whom_the_policy_lets(store, keys, tmp_path):
     assert done.stdout.strip() == moved["ledger"], done.stderr
     verified = line("channel", "verify", "stable").json
     assert [(move["action"], move["signed_by"]) for move in verified["moves"]] == [("promote", "tester"), ("protect", "tester")]
-    installed = quarry("venv", "install", tmp_path / "signed", "--from", "channel:stable", "--packages", "rocm", "--store", f"file:{store}")
+    installed = quarry("venv", "install", *BY_UV, tmp_path / "signed", "--from", "channel:stable", "--packages", "rocm", "--store", f"file:{store}")
     assert installed.code == 0 and "promote of stable@2 by tester" in installed.err, installed.err
     assert line("rollback", "stable", "--to", "1", "--reason", "x", "--sign", oncall["path"]).json["moved"]
     assert line("key", "revoke", "lead", "--channel", "stable", "--reason", "left", "--sign", release["path"]).json["moved"]
@@ -306,7 +306,7 @@ def test_a_move_by_hand_is_not_installed(store, keys, tmp_path):
     (old,) = (store / "signatures" / good_pointer["ledger"]).glob("*.json")
     (store / "signatures" / digest / old.name).write_bytes(old.read_bytes())  # a statement about another move
     line.put("channels/stable.json", {**good_pointer, "generation": 3, "ledger": digest, "previous": good_pointer["view"]})
-    install = ("venv", "install", tmp_path / "forged", "--from", "channel:stable", "--packages", "rocm", "--store", f"file:{store}")
+    install = ("venv", "install", *BY_UV, tmp_path / "forged", "--from", "channel:stable", "--packages", "rocm", "--store", f"file:{store}")
     told = refused("O044", 6, *install).err
     assert "is not signed by tester" in told and "quarry channel acknowledge stable 3 --reason TEXT --sign KEY" in told
     assert not (tmp_path / "forged").exists()

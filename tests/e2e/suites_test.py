@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
 
 SUITE = """schema = "quarry.suite/1"
 name = "own"
@@ -33,7 +33,7 @@ def team(store, tmp_path):
     (place / "data/suites/own.toml").write_text(SUITE)
     (place / "data/suites/own.py").write_text(PROGRAM)
     (place / "own-policy.toml").write_text(smoke_policy(suite="own").replace(', "any_command"', ""))
-    good("venv", "install", tmp_path / "env", "--from", "run:1", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    good("venv", "install", *BY_UV, tmp_path / "env", "--from", "run:1", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
 
     def run(*words, code: int = 0):
         done = quarry("--json", *words, environment=clean_environment(QUARRY_STORE=f"file:{store}"), cwd=place)

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import small_artifacts  # noqa: E402
-from support.quarry import ROOT, clean_environment, good, refused  # noqa: E402
+from support.quarry import BY_UV, ROOT, clean_environment, good, refused  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def tested(packages, tmp_path_factory) -> Path:
     store = root / "store"
     words = ("--store", f"file:{store}", "--platform", "linux", "--artifact-group", small_artifacts.FAMILY, "--channel", "stable")
     good("publish", packages, "--run-id", "1", *words)
-    good("venv", "install", root / "env", "--from", "run:1", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    good("venv", "install", *BY_UV, root / "env", "--from", "run:1", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
     good("test", "--venv", root / "env", "--from", "run:1", "--store", f"file:{store}")
     return store
 

@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import small_artifacts  # noqa: E402
-from support.quarry import good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, good, quarry, refused  # noqa: E402
 
 POLICY = """schema = "quarry.policy/1"
 name = "both"
@@ -53,7 +53,7 @@ def both(store, tmp_path) -> tuple[Path, Path]:
     wheels = torch_wheel(tmp_path / "torch", "2.9.0")
     good("publish", wheels, "--store", f"file:{store}", "--run-id", "5", "--platform", "linux", "--artifact-group", small_artifacts.FAMILY, "--area", "pytorch", "--channel", "staging")
     env = tmp_path / "env"
-    good("venv", "install", env, "--from", "channel:staging", "--packages", "rocm[libraries,devel] torch", "--store", f"file:{store}")
+    good("venv", "install", *BY_UV, env, "--from", "channel:staging", "--packages", "rocm[libraries,devel] torch", "--store", f"file:{store}")
     return store, env
 
 

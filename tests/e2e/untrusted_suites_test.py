@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import static_server  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
 
 # It waits for the record, whoever started it, and makes a pass of it; quarry writes a record at once, under its own name.
 FORGER = """
@@ -29,7 +29,7 @@ while True:
 
 @pytest.fixture
 def environment(store, tmp_path) -> Path:
-    good("venv", "install", tmp_path / "env", "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    good("venv", "install", *BY_UV, tmp_path / "env", "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
     return tmp_path / "env"
 
 

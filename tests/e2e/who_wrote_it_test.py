@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import clean_environment, good, quarry  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry  # noqa: E402
 
 JOB = {
     "GITHUB_ACTOR": "octocat",
@@ -32,7 +32,7 @@ IDENTITY = {
 
 @pytest.fixture
 def environment(store, tmp_path) -> Path:
-    good("venv", "install", tmp_path / "env", "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    good("venv", "install", *BY_UV, tmp_path / "env", "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
     return tmp_path / "env"
 
 

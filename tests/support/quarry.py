@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What a machine remembers: uploads in progress, channels that it has seen. Paths of stores come again in another run of the tests.
 STATE = tempfile.TemporaryDirectory(prefix="quarry-state-")
+# For a test that needs an environment and asks nothing about pip: uv makes one in a tenth of a second, pip's takes four.
+BY_UV = ("--installer", "uv")
 PROGRAM = Path(os.environ.get("QUARRY", ROOT / "build/release/quarry"))
 
 
@@ -29,6 +31,7 @@ class Done:
 def clean_environment(**more: str) -> dict[str, str]:
     """What a fresh login has: nothing that pip, uv or quarry would read."""
     keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")}
+    keep["PATH"] = f"{keep.get('PATH', os.defpath)}:{ROOT / 'build/tools/bin'}"
     return {**keep, "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1", "XDG_STATE_HOME": STATE.name, **more}
 
 
