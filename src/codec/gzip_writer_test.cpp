@@ -58,7 +58,7 @@ TEST(GzipWriter, PassesErrorsOn) {
     if (++calls < 2) return {};
     return fail(ErrorKind::resource_exhausted, "D001", "the disk is full");
   });
-  auto text = text_of(16 << 20);
+  auto text = text_of(6 << 20);
   auto written = writer->write(std::as_bytes(std::span(text)));
   if (written) written = writer->finish();
   ASSERT_FALSE(written);
