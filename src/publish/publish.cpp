@@ -164,8 +164,9 @@ Result<void> merge(ObjectStore& store, const Plan& plan, const ExecuteOptions& o
   TRY(auto whole, pages::merge_run_of(store, plan.directory));
   std::ranges::move(whole.notes, std::back_inserter(receipt.notes));
   if (whole.exists) {
-    TRY(auto at, pages::addresses_of(store, options.public_url, run::run_of(plan.directory)));
-    receipt.run_index_url = at.merged_url;
+    auto of_run = pages::merged_directory(run::run_of(plan.directory));
+    TRY(auto at, pages::addresses_of(store, options.public_url, of_run));
+    receipt.run_index_url = at.index_url;
   }
   TRY(auto groups, pages::merge_groups_of(store, plan.directory));
   std::ranges::move(groups.notes, std::back_inserter(receipt.notes));

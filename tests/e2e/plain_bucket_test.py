@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import base_index, public_bucket, s3_server, small_artifacts  # noqa: E402
+from support import base_index, distributions, public_bucket, s3_server, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 from support.usual import each_once  # noqa: E402
@@ -234,6 +234,14 @@ def test_a_server_without_such_keys_is_installed_from_by_links(packages, upstrea
         assert shown["index_url"] is None and shown["find_links_urls"] == [f"{shop.url}/channels/stable/index.html", f"{shop.url}/python-deps/index.html"]
         public = [word.replace(f"{server.endpoint}/", f"{server.endpoint}/public/") for word in lines(said["merged"])[0]]
         good_install(tool, tmp_path / "t", [*public, "demo-app"], "rocm-7.2.0", "rocm_sdk_core-7.2.0", "rocm_sdk_devel-7.2.0", "demo_app-1.0")
+        if tool != "uv":
+            return
+        # Another job of the run: what both have together is an index, which this server does not give by its address.
+        (tmp_path / "wheels").mkdir()
+        distributions.wheel(tmp_path / "wheels", "demo_torch", "2.9", requires=["demo-app"])
+        again = ("publish", tmp_path / "wheels", "--run-id", "1", "--platform", "linux", "--area", "pytorch", "--artifact-group", small_artifacts.FAMILY)
+        done = shop.good(*again, "--json").json
+        assert done["run_merged_index_url"] is None and "--index-url" not in shop.good(*again).out
 
 
 FOREIGN = {
