@@ -38,7 +38,7 @@ std::shared_ptr<const content::Source> opened(const std::string& bytes, Compress
 class Frames : public ::testing::TestWithParam<Compression> {};
 
 TEST_P(Frames, ReadTheSameBytesAtAnyPlaceFromSeveralThreads) {
-  auto text = corpus(40u << 20);
+  auto text = corpus(20u << 20); // several frames
   auto bytes = packed(GetParam(), text);
   // A cache of less than one frame still serves: what somebody reads is held by him.
   for (std::uint64_t cache_bytes : {1ull, 64ull << 20}) {
