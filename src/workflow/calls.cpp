@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "sys/path.hpp"
 #include "workflow/downloads.hpp"
+#include "workflow/javascript.hpp"
 #include "workflow/model_parts.hpp"
 #include "workflow/programs.hpp"
 #include "workflow/values.hpp"
@@ -13,6 +14,16 @@
 #include <optional>
 
 namespace quarry::workflow {
+
+void read_dispatch_address(const std::string& word, Call& call) {
+  constexpr std::string_view k_before = "/actions/workflows/", k_after = "/dispatches";
+  auto marker = word.find(k_before);
+  if (marker == word.npos || !word.ends_with(k_after)) return;
+  auto begin = marker + k_before.size();
+  call.target = word.substr(begin, word.size() - begin - k_after.size());
+  auto owner = word.substr(0, marker);
+  call.foreign = owner.find('$') == owner.npos && owner.find('{') == owner.npos;
+}
 
 namespace {
 
@@ -128,6 +139,13 @@ struct Started {
   std::string repository; ///< GH_REPO, where the command sets it
 };
 
+/// The name in lower case, as PowerShell does not mind the case: `Invoke-RestMethod`.
+bool is_http_client(std::string_view name) {
+  static constexpr std::array<std::string_view, 6> k_names = {
+      "curl", "wget", "invoke-restmethod", "irm", "invoke-webrequest", "iwr"};
+  return is_among(name, k_names);
+}
+
 constexpr int k_substitutions_max = 3; // "$(f "$(gh …)")"
 
 /// Without the parentheses that close what began before the program: `x=$(gh api a/b)`.
@@ -154,9 +172,10 @@ void add_started(const ShellCommand& command, int depth, std::vector<Started>& i
     auto open = word.find_last_of("(`");
     auto name = open == word.npos ? std::string_view(word) : std::string_view(word).substr(open + 1);
     bool blank = word.find_first_of(" \n") != word.npos, starts = i == at || (open != word.npos && !blank);
-    if (starts && (path::basename(name) == "gh" || path::basename(name) == "curl")) {
+    auto client = starts ? text::lower(path::basename(name)) : std::string();
+    if (client == "gh" || is_http_client(client)) {
       Started one{{words.begin() + static_cast<std::ptrdiff_t>(i), words.end()}, repository};
-      one.words[0] = {std::string(path::basename(name)), words[i].offset + word.size() - name.size()};
+      one.words[0] = {client, words[i].offset + word.size() - name.size()};
       drop_closing(one.words);
       into.push_back(std::move(one));
       return;
@@ -203,17 +222,6 @@ void add_field(const std::string& field, Position at, Call& call) {
   }
   if (name.starts_with("inputs[") && name.ends_with("]")) name = name.substr(7, name.size() - 8);
   call.arguments.push_back({name, field.substr(equals + 1), at});
-}
-
-/// The address of GitHub's API: `[HOST/]repos/OWNER/REPO/actions/workflows/FILE/dispatches`.
-void read_dispatch_address(const std::string& word, Call& call) {
-  constexpr std::string_view k_before = "/actions/workflows/", k_after = "/dispatches";
-  auto marker = word.find(k_before);
-  if (marker == word.npos || !word.ends_with(k_after)) return;
-  auto begin = marker + k_before.size();
-  call.target = word.substr(begin, word.size() - begin - k_after.size());
-  auto owner = word.substr(0, marker);
-  call.foreign = owner.find('$') == owner.npos && owner.find('{') == owner.npos;
 }
 
 /// Options of `gh api` with a value that says nothing about the dispatch.
@@ -265,17 +273,18 @@ std::optional<Call> gh_call(const Started& started, const Node& script) {
   return call;
 }
 
-/// `curl -d '{"ref": "main", "inputs": {…}}' HOST/repos/O/R/actions/workflows/FILE/dispatches`.
+/// `curl -d '{"ref": "main", "inputs": {…}}' HOST/repos/O/R/actions/workflows/FILE/dispatches`, and so wget and
+/// PowerShell.
 std::optional<Call> curl_call(const Started& started, const Node& script) {
   const auto& words = started.words;
-  if (words.size() < 3 || words[0].text != "curl") return std::nullopt;
+  if (words.size() < 3 || !is_http_client(words[0].text)) return std::nullopt;
   Call call;
   call.kind = Call::Kind::dispatch;
-  call.how = "curl";
+  call.how = words[0].text;
   call.at = position_in(script, words[0].offset);
   call.inputs_unknown = true;
   for (std::size_t i = 1; i < words.size(); ++i) {
-    for (std::string_view name : {"-d", "--data", "--data-raw", "--json"})
+    for (std::string_view name : {"-d", "--data", "--data-raw", "--json", "--post-data", "--body-data", "-Body"})
       if (auto data = option(words, i, name)) {
         auto masked = mask(*data);
         auto body = json::parse({masked.text, "body"});
@@ -292,34 +301,14 @@ std::optional<Call> curl_call(const Started& started, const Node& script) {
   return call;
 }
 
-/// `createWorkflowDispatch({…, workflow_id: 'build.yml', …})` of actions/github-script: who is dispatched. Its inputs
-/// are JavaScript, of which nothing is read.
 void add_javascript_calls(File& file, int job, int step) {
   const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
   const auto* with = one.node->find("with");
   const auto* script = with ? with->find("script") : nullptr;
-  if (!script) return;
-  constexpr std::string_view k_function = "createWorkflowDispatch", k_key = "workflow_id:";
-  for (auto at = script->text.find(k_function); at != std::string::npos; at = script->text.find(k_function, at + 1)) {
-    Call call;
-    call.kind = Call::Kind::dispatch;
-    call.how = k_function;
+  if (!script || !script->is_scalar()) return;
+  for (auto& call : javascript_calls(*script)) {
     call.job = job;
     call.step = step;
-    call.at = position_in(*script, at);
-    call.unknown = call.inputs_unknown = true;
-    call.target = "$"; // until a literal names it
-    auto body = std::string_view(script->text).substr(at, script->text.find(k_function, at + 1) - at);
-    auto key = body.find(k_key);
-    auto value = key == body.npos ? std::string_view() : text::trim(body.substr(key + k_key.size()));
-    auto end = value.empty() || (value[0] != '\'' && value[0] != '"') ? value.npos : value.find(value[0], 1);
-    if (end != value.npos) {
-      call.target = value.substr(1, end - 1);
-      call.unknown = is_dynamic(call.target);
-    }
-    auto owner = body.find("owner:");
-    auto name = owner == body.npos ? std::string_view() : text::trim(body.substr(owner + 6));
-    call.foreign = name.starts_with('\'') || name.starts_with('"');
     file.calls.push_back(std::move(call));
   }
 }

@@ -9,10 +9,10 @@ namespace {
 
 /// The dispatches of a script: "TARGET NAME=VALUE… @REF"; `?` behind the target: it is unknown, `foreign`: it is
 /// elsewhere, `…`: it may have more inputs.
-std::vector<std::string> dispatches(std::string_view script) {
-  std::string text = "on: push\njobs:\n  j:\n    steps:\n      - run: |\n";
+std::vector<std::string> dispatches_of(std::string_view step, std::string_view script) {
+  std::string text = fmt::format("on: push\njobs:\n  j:\n    steps:\n      - {}: |\n", step);
   for (auto rest = script; !rest.empty(); rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1))
-    text += fmt::format("          {}\n", rest.substr(0, rest.find('\n')));
+    text += fmt::format("            {}\n", rest.substr(0, rest.find('\n')));
   std::vector<Located> defects;
   auto file = read_file_model("a.yml", text, false, defects);
   std::vector<std::string> found;
@@ -24,6 +24,7 @@ std::vector<std::string> dispatches(std::string_view script) {
   }
   return found;
 }
+std::vector<std::string> dispatches(std::string_view script) { return dispatches_of("run", script); }
 
 struct Dispatching {
   const char* script;
@@ -85,7 +86,54 @@ INSTANTIATE_TEST_SUITE_P(
         Dispatching{"GH_REPO=o/r gh workflow run t.yml", {"t.yml foreign"}},
         Dispatching{"gh api -H \"$H\" repos/$GITHUB_REPOSITORY/actions/workflows/t.yml/dispatches -f ref=main",
                     {"t.yml @main"}},
-        Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches -f ref=main \"${x[@]}\"", {"t.yml … @main"}}));
+        Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches -f ref=main \"${x[@]}\"", {"t.yml … @main"}},
+        Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches", {"t.yml"}},
+        Dispatching{"wget --post-data='{\"ref\": \"main\"}' $API/repos/$R/actions/workflows/t.yml/dispatches",
+                    {"t.yml @main"}},
+        Dispatching{"Invoke-RestMethod -Method Post -Uri \"$api/repos/$r/actions/workflows/t.yml/dispatches\" "
+                    "-Body '{\"ref\": \"main\", \"inputs\": {\"a\": \"b\"}}'",
+                    {"t.yml a=b @main"}}));
+
+class JavaScript : public ::testing::TestWithParam<Dispatching> {};
+TEST_P(JavaScript, DispatchesAreRead) {
+  auto script = fmt::format("await github.rest.actions.{}", GetParam().script);
+  EXPECT_EQ(dispatches_of("uses: actions/github-script@v8\n        with:\n          script", script), GetParam().found);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Objects, JavaScript,
+    ::testing::Values(
+        Dispatching{"createWorkflowDispatch({...context.repo, workflow_id: 't.yml', ref: 'main'})", {"t.yml @main"}},
+        Dispatching{"createWorkflowDispatch({owner, repo, workflow_id: `t.yml`})", {"t.yml"}},
+        Dispatching{"createWorkflowDispatch({workflow_id: 't.yml', ref, inputs})", {"t.yml … @${ref}"}},
+        Dispatching{"createWorkflowDispatch({\n  workflow_id: \"t.yml\", // the tests\n  ref: context.ref,\n  "
+                    "inputs: {level: 'a, b}', 'number': 3, on: true, x: f(1, {y: 2}), /* z: 1, */ },\n})",
+                    {"t.yml level=a, b} number=3 on=true x=${f(1, {y: 2})} @${context.ref}"}},
+        Dispatching{"createWorkflowDispatch({workflow_id: 't.yml', ref: '${{ inputs.ref || 'a' }}', inputs: "
+                    "${{ toJSON(inputs) }}})",
+                    {"t.yml … @${{ inputs.ref || 'a' }}"}},
+        Dispatching{"createWorkflowDispatch({workflow_id: 't.yml', ref: 'main', inputs: {...more, a: 'b'}})",
+                    {"t.yml a=b … @main"}},
+        Dispatching{"createWorkflowDispatch({...parameters, workflow_id: 't.yml'})", {"t.yml … @${…}"}},
+        Dispatching{"createWorkflowDispatch({[key]: 't.yml'})", {"$? … @${…}"}},
+        Dispatching{"createWorkflowDispatch(parameters)", {"$? …"}},
+        Dispatching{"createWorkflowDispatch({workflow_id: name, ref: 'main'})", {"$? @main"}},
+        Dispatching{"createWorkflowDispatch({owner: 'o', repo: 'r', workflow_id: 't.yml', ref: 'main'})",
+                    {"t.yml foreign @main"}},
+        Dispatching{"createWorkflowDispatch({owner: '${{ github.repository_owner }}', workflow_id: 't.yml', ref: 'a'})",
+                    {"t.yml @a"}},
+        Dispatching{"other()\n// github.rest.actions.createWorkflowDispatch({workflow_id: 't.yml'})", {}},
+        Dispatching{"createWorkflowDispatch({workflow_id: 't.yml', ref: 'main'", {"t.yml … @main"}},
+        Dispatching{"createWorkflowDispatch({workflow_id: 'a.yml', ref: 'x'}); createWorkflowDispatch({workflow_id: "
+                    "'b.yml', ref: 'y'})",
+                    {"a.yml @x", "b.yml @y"}},
+        Dispatching{"request('POST /repos/{owner}/{repo}/actions/workflows/t.yml/dispatches', {owner, repo, ref: 'a', "
+                    "inputs: {b: 'c'}})",
+                    {"t.yml b=c @a"}},
+        Dispatching{
+            "request('POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches', {...context.repo, "
+            "workflow_id: 't.yml', ref: 'a'})",
+            {"t.yml @a"}}));
 
 } // namespace
 } // namespace quarry::workflow

@@ -138,15 +138,26 @@ void check_dispatched_inputs(const Rules& rules, const File& file, const Call& c
           fmt::format("pass `{}`", input.name));
 }
 
+/// The revision that is dispatched. `gh workflow run` and the dispatch actions choose one; GitHub's API does not.
+void check_dispatched_ref(const Rules& rules, const File& file, const Call& call) {
+  if (call.ref) return;
+  if (call.how == "gh workflow run")
+    rules.add(file, call.at, "Y117", Severity::warning,
+              fmt::format("`gh workflow run {}` without `--ref` runs the workflow of the default branch", call.target),
+              "add `--ref \"$GITHUB_REF_NAME\"`");
+  else if (!text::lower(call.how).ends_with("workflow-dispatch") && !call.inputs_unknown)
+    rules.add(
+        file, call.at, "Y117", Severity::error,
+        fmt::format("the dispatch of {} by `{}` names no revision: GitHub's API refuses it", call.target, call.how),
+        call.how == "gh api" ? "add `-f \"ref=$GITHUB_REF_NAME\"`" : "pass `ref`, for example `github.ref`");
+}
+
 void check_dispatch(const Rules& rules, const File& file, const Call& call) {
   if (!call.defect.empty())
     rules.add(file, call.defect_at, "Y113", Severity::error,
               fmt::format("the inputs of the dispatch of {} are not a JSON object: {}", call.target, call.defect),
               "correct the JSON");
-  if (call.how == "gh workflow run" && !call.ref)
-    rules.add(file, call.at, "Y117", Severity::warning,
-              fmt::format("`gh workflow run {}` without `--ref` runs the workflow of the default branch", call.target),
-              "add `--ref \"$GITHUB_REF_NAME\"`");
+  check_dispatched_ref(rules, file, call);
   if (call.file.empty()) {
     rules.add(file, call.at, "Y113", Severity::error,
               fmt::format("dispatched workflow {} does not exist in this repository", call.target),
