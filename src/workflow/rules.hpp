@@ -59,6 +59,6 @@ void check_steps(const Rules& rules);      ///< Y134, Y138
 void check_downloads(const Rules& rules);  ///< Y140
 void check_paths(const Rules& rules);      ///< Y139, Y143
 void check_refs(const Rules& rules);       ///< Y142
-void check_targets(const Rules& rules);    ///< Y123, Y130, Y131
+void check_targets(const Rules& rules);    ///< Y123, Y130, Y131, Y145
 
 } // namespace quarry::workflow

@@ -4,6 +4,7 @@
 #include "base/units.hpp"
 #include "sys/path.hpp"
 #include "workflow/rules.hpp"
+#include "workflow/rules_versions.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -26,9 +27,13 @@ struct TargetList {
   bool is_short() const { return targets.size() < k_list_targets_min; } ///< counts as a copy of its name only
 };
 
+bool is_dockerfile(const std::string& path) {
+  return text::lower(path::basename(path)).find("dockerfile") != std::string::npos;
+}
+
 bool is_build_file(const std::string& path) {
   auto name = text::lower(path::basename(path));
-  return name.find("dockerfile") != name.npos || name.ends_with(".bazelrc") || name.ends_with(".lst");
+  return is_dockerfile(path) || name.ends_with(".bazelrc") || name.ends_with(".lst");
 }
 
 /// "gfx942", "gfx90a", "gfx9-4-generic"; not families such as gfx94X-dcgpu.
@@ -121,26 +126,35 @@ private:
   std::uint32_t last_ = 0;
 };
 
-void lists_of_tree(Tree& tree, const std::string& repository, std::vector<TargetList>& found) {
+/// Looks for lists in one build file.
+void lists_of_build_file(const std::string& text, const TargetList& origin, std::vector<TargetList>& found) {
+  if (text.find("gfx") == std::string::npos) return;
+  std::uint32_t number = 0;
+  std::string_view before;
+  Column column(found);
+  const auto lines = text::lines(text);
+  for (const auto& line : lines) {
+    ++number;
+    bool taken = column.take(line, number, before, origin);
+    if (!taken && !text::trim(line).starts_with('#')) lists_in_line(line, number, origin, found);
+    before = line;
+  }
+  column.end();
+}
+
+/// The versions in Dockerfiles are taken as well where the tree is the repository itself: each file is read once.
+void lists_of_tree(Tree& tree, const std::string& repository, std::vector<TargetList>& found,
+                   std::vector<WrittenVersion>& versions) {
   std::size_t scanned = 0;
   for (const auto& path : tree.files()) {
     if (!is_build_file(path) || ++scanned > k_scanned_files_max) continue;
     auto text = tree.read(path, k_scanned_bytes_max);
-    if (!text || text->find("gfx") == std::string::npos) continue;
+    if (!text) continue;
     TargetList origin;
     origin.repository = repository;
     origin.file = path;
-    std::uint32_t number = 0;
-    std::string_view before;
-    Column column(found);
-    const auto lines = text::lines(*text);
-    for (const auto& line : lines) {
-      ++number;
-      bool taken = column.take(line, number, before, origin);
-      if (!taken && !text::trim(line).starts_with('#')) lists_in_line(line, number, origin, found);
-      before = line;
-    }
-    column.end();
+    lists_of_build_file(*text, origin, found);
+    if (repository.empty() && is_dockerfile(path)) add_dockerfile_versions(path, *text, versions);
   }
 }
 
@@ -319,10 +333,12 @@ void check_targets(const Rules& rules) {
     for (std::size_t j = 0; j < file->jobs.size(); ++j) check_family(rules, *file, static_cast<int>(j));
   std::vector<TargetList> lists;
   lists_of_workflows(rules.repository, lists);
-  lists_of_tree(*rules.repository.tree, "", lists);
-  for (const auto& [name, tree] : rules.others) lists_of_tree(*tree, name, lists);
+  std::vector<WrittenVersion> versions;
+  lists_of_tree(*rules.repository.tree, "", lists, versions);
+  for (const auto& [name, tree] : rules.others) lists_of_tree(*tree, name, lists, versions);
   check_copies(rules, lists);
   check_reach(rules, lists);
+  check_versions(rules, std::move(versions));
 }
 
 } // namespace quarry::workflow
