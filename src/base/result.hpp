@@ -1,5 +1,6 @@
 #pragma once
-// Result<T>: a value or an Error. No throw crosses a room; a dropped Result is a compiler warning.
+// Result<T>: a value or an Error. Errors do not cross a room as exceptions; only std::bad_alloc may, and whoever runs a
+// command or a thread catches it (thread/guard.hpp). A dropped Result is a compiler warning.
 #include "base/error.hpp"
 #include <tl/expected.hpp>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
-// Whether to try again, and when: a pure function over what happened. Delays are full jitter (a uniform part of a
-// doubling bound), 5 s at least when the server asks for less load. Sources: the retry rules of S3's SDKs, RFC 9110
-// §10.2.3.
+// Whether to try again, and when: a pure function over what happened. A delay is uniformly random between 0 and a bound
+// that doubles with each attempt: from 100 ms, or from 1 s if the server asks for less load (429, 503), up to 20 s. It
+// is at least what Retry-After says. Sources: the retry rules of S3's SDKs, RFC 9110 §10.2.3.
 #include "net/http.hpp"
 #include <cstdint>
 #include <optional>
@@ -20,7 +20,7 @@ enum class Trouble : std::uint8_t {
   skewed,      ///< our clock; worth one try with the server's
   expired,     ///< the credentials; worth one try with new ones
   moved,       ///< the bucket is in another region; worth one try there
-  damaged,     ///< the server got other bytes than we sent; once is the wire, twice is this machine
+  damaged,     ///< the server got other bytes than we sent; twice in a row is this machine
   final,       ///< anything else
 };
 

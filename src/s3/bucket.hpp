@@ -82,15 +82,17 @@ public:
   ///     or a success without an ETag to HEAD, plain GET or PUT of an object. Any other page with 200 passes as a
   ///     success, also where answer_may_be_error is set: its parser fails.
   /// Retries: at most 6 attempts in all, whatever the causes, each as long as bytes move.
-  ///   - Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp). So is a
-  ///     PUT whose success has no ETag: that write may have happened (ambiguous), unless the body is an HTML page.
-  ///   - A wrong clock, expired credentials or another region is corrected and tried again at once, once in a row.
-  ///     Damaged bytes (K007) are sent again once, after a wait.
+  ///   - Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp). A PUT
+  ///     whose success has no ETag is retried in the same way. If its body is an HTML page, the write did not happen;
+  ///     if not, it may have happened (ambiguous).
+  ///   - A wrong clock, expired credentials or another region is corrected, and the request is sent again at once.
+  ///     Damaged bytes (K007) are sent again after a wait. If the next attempt fails for the same cause, the call
+  ///     fails.
   ///   - The call fails at once if the wait would end more than 3 minutes after the call began, or if the server asks
   ///     for more than 60 s. The thread sleeps while it waits; an interruption ends the call (cancelled D006).
   /// The answer to HEAD has no S3 code, so after 400, 403, 301 or 307 to HEAD of an object a GET of one byte follows.
-  /// If the GET is not refused, or finds no object or an empty one (416), the HEAD counts as a transient failure and is
-  /// retried.
+  /// If the GET succeeds, or its answer is 404 (absent) or 416 (empty), it contradicts the HEAD: the HEAD then counts
+  /// as a transient failure and is retried. If the GET fails in another way, the attempt has that failure.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const; ///< "s3://bucket", for messages

@@ -18,7 +18,8 @@ struct Capabilities {
   bool quoted_if_match = true;
   bool complete_conditions = true; ///< CompleteMultipartUpload honours If-None-Match; If-Match is assumed with it
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
-  /// Keeps `a/` and `a/b` as two objects, and has no `a` then. Also false if the probe may not read what it wrote.
+  /// The server keeps `a/` and `a/b` as two objects, and then does not show an object `a`. Also false if the probe may
+  /// not read what it wrote.
   bool slash_keys = true;
   bool conditional_writes() const { return if_absent && if_match; }
   bool operator==(const Capabilities&) const = default;
@@ -39,9 +40,10 @@ struct KeptCapabilities {
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const Probed& wanted);
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
-/// CapabilityCache). Fails as Bucket::call() does. About half of them are sent once only: if one of these fails for a
-/// passing cause, the probe starts over with new objects, up to eight rounds in all. A round may leave an upload and up
-/// to three small objects: if it is killed or interrupted, if a reply is lost, or if these credentials may not delete.
+/// CapabilityCache). Fails as Bucket::call() does. About half of the requests are sent once only: if one of them fails
+/// for a passing cause, the probe starts over with new objects, up to eight rounds in all. A round may leave an upload
+/// and up to three small objects: if it is killed or interrupted, if a reply is lost, or if these credentials may not
+/// delete.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Else it reads the stored record with

@@ -15,8 +15,8 @@
 //
 // Fails with:
 //   K011   if no source applies
-//   K012   if the first one that applies does not work; or with the error of its request or file
-//   K015   if a key that it gives, or one that signs the request for a role, has a control character
+//   K012   if the first source that applies does not work; some fail with the error of their request or file instead
+//   K015   if a key has a control character: a key that the source gives, or one that signs the request for a role
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
 // (location.hpp). Requests for a role, with an identity token or signed with keys, go to Amazon's STS of the region, or

@@ -13,8 +13,9 @@ struct Refusal {
   /// 0: no answer, one not from S3, or our own error. A 2xx whose body is an <Error> has 500, or 412 if its code says
   /// that the condition does not hold.
   int status = 0;
-  std::string code;   ///< S3's, "NoSuchKey"; empty if the answer has none, as to a HEAD
-  std::string region; ///< that the answer names for the bucket; may be the one that was asked; empty: none named
+  std::string code; ///< S3's, "NoSuchKey"; empty if the answer has none, as to a HEAD
+  /// The region of the bucket, as the answer says; may be the region that was asked. Empty: the answer does not say it.
+  std::string region;
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
   bool ambiguous = false;                           ///< an attempt may have written although the call failed

@@ -49,8 +49,8 @@ inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal. If it is `ambiguous`, the outcome is unknown, whatever the status: a reply was lost,
 /// or the server failed, and the stored object does not show whether the write happened. If it is not, status 412 means
 /// that the condition does not hold; our write may have happened and been replaced since (settled()). If the last
-/// attempt was answered 409 (another writer at work), match gets 412, and so does absent if an object is there by now;
-/// else absent gets 409.
+/// attempt was answered 409 (another writer at work), a write with `match` has status 412. A write with `absent` has
+/// status 412 if an object exists by now, and 409 if not.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
@@ -77,9 +77,10 @@ struct PutTools {
 ///      so not atomically.
 /// If the server ignores the condition in a plain PUT, too, rules 1 and 2 apply: a HEAD before the write checks it, and
 /// for parts another HEAD before the end; that is not atomic. A conditional or large put first asks tools.capabilities.
-/// Memory is taken from `tools.slabs` and bounded by it: K013 if one part of an upload is larger than that, so with 48
-/// MiB an object has at most 445 GiB. A put waits until other puts have released enough of it. A lost reply costs a
-/// HEAD. Over plain http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
+/// Memory is taken from `tools.slabs`. An upload has at most 9500 parts, and each part must fit into
+/// Slabs::bytes_max(); if it does not, K013. With 48 MiB an object can have 445 GiB. A put waits until other puts have
+/// released enough memory. A lost reply costs a HEAD. Over plain http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a
+/// streamed content without sha256 is read twice.
 ///
 /// An upload in parts that failed stays on the server, with its parts:
 ///   - if there is a journal (known sha256, journal.hpp) and the next run may succeed: after an interrupt, a failure of
@@ -88,11 +89,11 @@ struct PutTools {
 ///     was refused, except with 412 (its condition) or 400;
 ///   - if the outcome of the completion is unknown, even after a 412;
 ///   - if the process was killed.
-/// Every other failure tries to end the upload; without a journal, so do those of the first point. If that fails, as
-/// after an interruption, the upload stays as well, and so does its journal. With a journal the next run resumes an
-/// upload that stayed, or tries to end it if content, headers or part size differ. If the server does not list its
-/// parts, such as without s3:ListMultipartUploadParts, the next run begins a new upload. What nobody resumes or ends
-/// stays until ObjectWriter::remove_leftovers().
+/// After every other failure put_object() tries to end the upload. Without a journal it also tries that after the
+/// failures of the first point. After an interruption the attempt always fails. If the attempt fails, the upload stays,
+/// and so does its journal. With a journal the next run resumes an upload that stayed, or tries to end it if content,
+/// headers or part size differ. If the server does not list its parts, such as without s3:ListMultipartUploadParts, the
+/// next run begins a new upload. What nobody resumes or ends stays until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -127,10 +128,13 @@ Fate fate_of(const WriteTraces& traces);
 ///   1. For match, a conflict (409) and an object that does not exist become status 412.
 ///   2. A failure that is not ambiguous is returned. After a conflict for absent a HEAD comes first: with an object the
 ///      status becomes 412.
-///   3. After an ambiguous failure a HEAD decides. The write happened if the object has our mark: success. It did not
-///      happen if S3 itself answered each attempt (a gateway's 502 or 504 is not an answer: `unanswered`), the last one
-///      with 5xx, and the condition of the write still holds. It did not happen after a 412 if fate_of() says so or,
-///      for absent, if there is an object.
+///   3. After an ambiguous failure a HEAD decides:
+///      - The write happened if the object has our mark: success.
+///      - It did not happen if the condition of the write still holds, S3 itself answered each attempt, and the last
+///        answer was 5xx. A gateway's 502 or 504 is not an answer of S3 (`unanswered`). A write without a condition is
+///        never settled in this way.
+///      - It did not happen if the last answer was 412 and fate_of() says so.
+///      - For absent, it did not happen if the last answer was 412 and an object exists.
 ///   4. Otherwise, also if the HEAD fails, the outcome stays unknown (ambiguous).
 /// A write that another writer has replaced or removed before the HEAD may count as not written.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,

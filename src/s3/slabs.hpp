@@ -23,7 +23,8 @@ public:
   using Slab = std::shared_ptr<std::span<std::byte>>;
   /// Blocks until `size` bytes are free and returns them; an interruption does not end the wait. `size` must not exceed
   /// bytes_max(). The memory is released when the last copy of the returned pointer is destroyed. Throws
-  /// std::bad_alloc. Thread-safe.
+  /// std::bad_alloc; put_object() passes it on for an object of one request, transfer_parts() returns D003.
+  /// Thread-safe.
   Slab take(std::size_t size) {
     std::unique_lock lock(mutex_);
     free_.wait(lock, [&] { return left_ >= size; });

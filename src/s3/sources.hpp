@@ -16,8 +16,8 @@ const std::vector<CredentialSource>& credential_sources();
 
 inline constexpr std::string_view k_environment = "the environment"; ///< as a source's name
 
-/// Fails with K015 if a key has a control character: a line break in a header would begin another one, and in a secret
-/// makes every signature a wrong one.
+/// Fails with K015 if a key has a control character. A line break in a header would begin a second header. In a secret
+/// it makes every signature wrong.
 Result<void> check_keys(const Credentials& found);
 
 std::string variable(const CredentialSurroundings& surroundings, const std::string& name);

@@ -9,7 +9,7 @@
 
 namespace quarry::store {
 
-/// Lineages by key and ETag, in memory.
+/// Lineages by key and ETag, in memory: of what head() and get() of this store saw and what it put or copied.
 class Lineages {
 public:
   void keep(const std::string& key, const std::string& etag, std::string lineage) {

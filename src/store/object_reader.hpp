@@ -52,10 +52,12 @@ struct Children {
 };
 
 /// Counts of calls since the store was opened, for `writes` in JSON and for tests. Puts and copies count when they
-/// succeed. All other calls count, also those that fail, unless the key is invalid. open() and root_page() count as
-/// gets, keys() and children() as lists. An http object without ETag and Last-Modified counts as two gets. A copy also
-/// counts as a put, and outside s3 as a get. Retries and looks of the store itself are not counted. In the file and
-/// memory stores open() counts the whole object as read, s3 and http count what the rope fetches.
+/// succeed. All other calls count, also those that fail, unless the key is invalid. The prefix of a listing is not a
+/// key: a listing counts even if its prefix is refused. open() and root_page() count as gets, keys() and children() as
+/// lists. An http object without ETag and Last-Modified counts as two gets. A copy also counts as a put. Outside s3 it
+/// also counts as a get, and that get counts even if the copy then fails. Requests that the store sends by itself do
+/// not count, such as retries and HEADs that look at an object. In the file and memory stores open() counts the whole
+/// object as read, s3 and http count what the rope fetches.
 struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
   std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
@@ -63,8 +65,10 @@ struct Counters {
 
 struct AtomicCounters; // counting.hpp
 
-/// What can be read of a store. The public functions check the key and count the call, once for all backends; a backend
-/// implements the private `do_` functions. Thread-safe; the functions may wait for the disk or the network.
+/// What can be read of a store. The public functions check keys and count calls, once for all backends; a backend
+/// implements the private `do_` functions. The prefix of a listing is not checked here. Thread-safe; the functions may
+/// wait for the disk or the network. Destroy a store only after all its calls have returned; ropes from open() may
+/// outlive it.
 class ObjectReader {
 public:
   ObjectReader();
@@ -79,10 +83,10 @@ public:
 
   /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 a bucket that does not
   /// exist looks the same, also to open(); get() and list() then fail with K002. If a server hides absent objects,
-  /// head(), get() and open() of one fail: access is denied (store/denied.hpp). Fails with K020 if an S3 server does
-  /// not say the size. Costs one HEAD request and no bytes; in s3 a HEAD that is answered 400, 403, 301 or 307 costs a
-  /// GET of one byte more; in the file store one stat, whatever the size of the file: it is not read, so its ETag and
-  /// digest stay unknown.
+  /// head(), get() and open() fail for an absent object: access is denied (store/denied.hpp). Fails with K020 if an S3
+  /// server does not say the size. Costs one HEAD request and no bytes. In s3 a HEAD that is answered 400, 403, 301 or
+  /// 307 costs one more request, a GET of one byte. In the file store it costs one stat, whatever the size of the file.
+  /// The file is not read, so its ETag and digest stay unknown.
   Result<std::optional<ObjectInfo>> head(const std::string& key);
   /// Returns the bytes of an object, and its ETag in `etag` on success; nullopt if it does not exist. Fails with
   /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a
@@ -97,16 +101,19 @@ public:
   Result<std::optional<std::string>> root_page(std::uint64_t max_bytes);
   /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs. Reading the rope:
-  ///   - costs one request per range in s3 and http. A range has 64 KiB to 2 MiB, the last one of an object less: as
-  ///     much as the read asks for, more while reads are in order. Then whole ranges of 2 MiB are fetched ahead, each
-  ///     by a thread. The ropes of a store share 8 such ranges; each may have 2, however many ropes there are. A rope
-  ///     keeps the range that was read last and those ahead in memory, up to 16 MiB, until it is destroyed or read
-  ///     elsewhere. Threads that read one rope wait for each other.
+  ///   - costs one request per range in s3 and http. A range has as many bytes as the read asks for, at least 64 KiB
+  ///     and at most 2 MiB; only the last range of an object may be smaller. While reads are in order, ranges grow to 2
+  ///     MiB. Then further ranges of 2 MiB are fetched ahead, each by a thread. All ropes of a store together have up
+  ///     to 8 ranges in flight. Each rope may have 2, even if they are then more than 8 together. A rope keeps the
+  ///     range that was read last and those ahead in memory, up to 16 MiB, until it is destroyed or read elsewhere.
+  ///     Threads that read one rope wait for each other.
   ///   - never mixes two versions. If the object is replaced or removed after open(), s3 and http fail with corrupt
-  ///     (K022); removed where absent objects are hidden, with K003 or H011. The memory store gives the old version.
-  ///     The file store does so while it has the file open. A process keeps at most 64 files open, and none after one
-  ///     read of a whole file. Otherwise it fails with D008 or not_found (D001). Exceptions: open_file_store(), and web
-  ///     servers without strong ETags (Last-Modified decides, to 1 s).
+  ///     (K022) when they fetch the next range. If the object was removed and the server hides absent objects, s3 fails
+  ///     with K003 and http with H011. The memory store gives the old version. The file store gives the old version
+  ///     while the rope has the file open. At other times it fails with D008 (replaced) or not_found (D001: removed).
+  ///     The ropes of a process have at most 64 files open. A rope that is read whole by one call closes its file after
+  ///     it. Exceptions: open_file_store(), and web servers without strong ETags. There an object counts as the same
+  ///     version if its weak ETag and its Last-Modified (to 1 s) are the same; a server may send only one of the two.
   ///   - may be repeated after any other error.
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Omits a backend's
@@ -125,7 +132,8 @@ public:
   Result<Children> children(const std::string& prefix);
 
 protected:
-  /// Counted by the public functions, except the bytes and ranges of ropes from do_open(), which may outlive the store.
+  /// The public functions count, with two exceptions that the backend counts: the bytes and ranges that do_open() and
+  /// its ropes read, since ropes may outlive the store; and the put, with its bytes, that is part of a copy.
   const std::shared_ptr<AtomicCounters>& tally() const { return tally_; }
 
 private:

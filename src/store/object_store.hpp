@@ -14,6 +14,7 @@
 //   R007 larger than max_bytes  R008 not the promised sha256         R009 other bytes are there (put_once.hpp)
 //   R030 the store can only be read (invalid_argument)
 //   D00x of the machine, H00x of the network, K0xx of an S3 server
+//   K005 has the kind not_found, precondition_failed or failed, as the server's answer says; K006 is unavailable
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "store/object_reader.hpp"
@@ -35,6 +36,7 @@ struct Precondition {
   enum class Kind : std::uint8_t { none, if_absent, if_match } kind = Kind::none;
   std::string etag;
   static Precondition if_absent() { return {Kind::if_absent, {}}; }
+  /// The ETag must not be empty: the file and memory stores fail with R003 then, in s3 the server decides.
   static Precondition if_match(std::string etag) { return {Kind::if_match, std::move(etag)}; }
 };
 
@@ -70,15 +72,19 @@ public:
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
   /// has already replaced the object or the server gave none. Fails with R002 (if-absent: it exists), R003 (if-match:
   /// another ETag, or no object), R004, R005, R008, R030, D00x, H00x and K0xx, such as K013 above 445 GiB in s3, and
-  /// with the errors of reading `content`. After R004 (outcome_unknown) the object may have been written. After any
-  /// other error this write did not happen; in s3 it may also have happened and been replaced or removed since. A
-  /// killed put leaves the old or the new state, and perhaps what remove_leftovers() removes. A put that was killed or
-  /// failed may leave new empty directories in the file store. Costs all bytes, and:
-  ///   s3     one PUT request. Above 8 MiB: one for each part and two more, or one if the server checks the condition
-  ///          only in a PUT. A lost reply costs a HEAD, a condition that the server ignores one or two (s3/put.hpp).
-  ///          The first write with a condition, of more than 8 MiB, or to a key that ends in a slash also costs what
+  /// with the errors of reading `content`. In s3 if-absent fails with K005 (precondition_failed) or K006 (unavailable)
+  /// if the last attempt met another writer (409) and no object exists after it: repeat the call. After R004
+  /// (outcome_unknown) the object may have been written. After any other error this write did not happen; in s3 it may
+  /// also have happened and been replaced or removed since. A killed put leaves the old or the new state, and perhaps
+  /// what remove_leftovers() removes. A put that was killed or failed may leave new empty directories in the file
+  /// store. Costs all bytes, and:
+  ///   s3     one PUT request. Above 8 MiB: one request for each part and two more; or, up to 5 GiB, a single PUT if
+  ///          the write has a condition that the server checks only in a PUT. A lost reply costs a HEAD. A condition
+  ///          that the server ignores costs one HEAD, or two if the object is sent in parts (s3/put.hpp). The first
+  ///          write with a condition, of more than 8 MiB, or to a key that ends in a slash also costs what
   ///          conditional_writes() does, with its errors. A put may wait until other puts have released memory; an
-  ///          interruption does not end that wait (s3/slabs.hpp).
+  ///          interruption does not end that wait (s3/slabs.hpp). The time of a put is not limited as long as bytes
+  ///          move (s3/bucket.hpp).
   ///   file   two fsyncs, and one for each new directory; for if-absent a stat and a link, else a lock and a rename;
   ///          for if-match it also reads and hashes the old object.
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options);
@@ -93,11 +99,11 @@ public:
   /// known of the server, or probes it with about 20 requests (s3/capabilities.hpp). If the role may not write the
   /// probe's objects and nothing is known yet, it fails with K003.
   virtual Result<bool> conditional_writes() { return true; }
-  /// Whether objects can be written under keys that end in one slash, besides objects below them. If false, writing one
-  /// fails with R005, and removing one does nothing (in http R030); do not read one then: some servers answer with the
-  /// object of the name without the slash. The web pages of some stores (consoles) write an empty object `a/` for a
-  /// directory: list() omits such objects, and put() refuses to write one (R005). Costs and fails as
-  /// conditional_writes() does.
+  /// Whether objects can be written under keys that end in one slash, together with objects below them. If false, put()
+  /// to such a key fails with R005, and remove() of it does nothing (in http R030). Do not read such a key if this is
+  /// false: some servers answer with the object of the name without the slash. The web pages of some stores (consoles)
+  /// write an empty object `a/` for a directory: list() omits such objects, and put() refuses to write one (R005).
+  /// Costs and fails as conditional_writes() does.
   virtual Result<bool> slash_keys() { return false; }
   /// Removes what killed writers left behind before `before_us` (microseconds since 1970, UTC, by the clock of the
   /// server or disk): temporary files that were last written before it, and multipart uploads that were begun before
@@ -123,14 +129,16 @@ private:
 class ObjectStore : public ObjectWriter {
 public:
   /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001). s3 copies on
-  /// the server if that can check the precondition and, with `options.sha256`, if this is the recorded digest of the
-  /// source. Otherwise the bytes pass through this machine. s3 keeps the source's content type, cache control,
-  /// encoding, disposition, language and expiry where `options` does not say otherwise; user metadata is not kept. A
-  /// copy on the server keeps the recorded digest; otherwise only `options.sha256` is recorded. If the source changes
-  /// meanwhile, a copy on the server fails with corrupt (K022: replaced) or not_found (K005: removed; K003 if absent
-  /// objects are hidden); any other copy fails as reading a rope from open() does. On the server it costs a HEAD and
-  /// one COPY request, or, with a precondition or above 5 GiB, one per 512 MiB and two more; with a precondition also
-  /// what conditional_writes() costs. Otherwise, and in the file store, it costs an open() and a put().
+  /// the server if two requirements are met: the server can check the precondition in a copy; and the recorded digest
+  /// of the source equals `options.sha256`, if that is set. If not, the bytes pass through this machine. copy() does
+  /// not look at hash_source and source_size: a recorded digest counts whatever the size of the source. s3 keeps the
+  /// source's content type, cache control, encoding, disposition, language and expiry where `options` does not say
+  /// otherwise; user metadata is not kept. A copy on the server keeps the recorded digest; otherwise only
+  /// `options.sha256` is recorded. If the source changes meanwhile, a copy on the server fails with corrupt (K022:
+  /// replaced) or not_found (K005: removed; K003 if absent objects are hidden); any other copy fails as reading a rope
+  /// from open() does. On the server it costs a HEAD and one COPY request, or, with a precondition or above 5 GiB, one
+  /// per 512 MiB and two more; with a precondition also what conditional_writes() costs. Otherwise, and in the file
+  /// store, it costs an open() and a put().
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options);
   /// Copies an object of another store to `to` here, on the server, with the headers that copy() gives, but it records
   /// no other digest than `options.sha256`. Returns true if it did; false if it cannot, in which case nothing was
@@ -139,13 +147,16 @@ public:
   ///   - for if-match, and for if-absent if the server does not evaluate it in copies or the source is empty;
   ///   - if `options.sha256` is set and the source has not exactly this recorded digest.
   /// With `options.hash_source` the source is read as well, and other bytes are corrupt (R008). The credentials of this
-  /// store must be able to read the source; if not, K003. Fails as copy() does: R001, R002, R004, and if the source
-  /// changes meanwhile as there on the server, or as the rope while `hash_source` reads it. Costs what copy() on the
-  /// server costs, and with `hash_source` reading the source; false may cost a HEAD and what conditional_writes() does.
+  /// store must be able to read the source; if not, K003. Fails with R001, R002 and R004 as copy() does. If the source
+  /// changes meanwhile, it fails as a copy on the server does (K022, K005 or K003). If the source changes while
+  /// `hash_source` reads it, it fails as reading a rope from open() does. Costs what copy() on the server costs, and
+  /// with `hash_source` reading the source; false may cost a HEAD and what conditional_writes() does.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
                          const PutOptions& options);
 
 private:
+  /// The public functions check both keys and count the copy. The backend counts the put and its bytes, and refuses an
+  /// empty object under a key that ends in a slash (check_not_marker()); the public put() does both.
   virtual Result<void> do_copy(const CopyRequest& request) = 0;
   virtual Result<bool> do_copy_from(ObjectReader& source, const CopyRequest& request);
 };
@@ -164,14 +175,15 @@ struct Surroundings {
 std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr,
                                                SlashKeys slash_keys = SlashKeys::allowed);
 /// A store in a directory: objects are plain files below `root`, which the first put creates. A put writes and syncs a
-/// temporary file. An if-absent put then link(2)s it to its name, so the file system must have hard links. Every other
-/// put locks the key, compares the ETag if it has to, and renames the file over the old one; remove() also locks. The
-/// keys share 256 lock files, so these calls wait for writers of some other keys, too: without limit, and an
+/// temporary file in `root`/.quarry/tmp, where remove_leftovers() treats every file as a leftover; locks are in
+/// .quarry/locks. An if-absent put then link(2)s the file to its name, so the file system must have hard links. Every
+/// other put locks the key, compares the ETag if it has to, and renames the file over the old one; remove() also locks.
+/// The keys share 256 lock files, so these calls wait for writers of some other keys, too: without limit, and an
 /// interruption does not end the wait. Safe between processes. An object `a` and an object `a/b` exclude each other:
-/// the second put fails, never with R002: that of `a/b` with D002, that of `a` with D001, or R003 with if-match. An
-/// if-absent put over a symbolic link that leads nowhere fails with D001, too. A directory stays when its last object
-/// is removed, so `a` is then still taken. Content type and cache control are not kept. Fails with invalid_argument
-/// (R006) if `root` exists and is not a directory. Its functions:
+/// the second put fails, never with R002. A put of `a/b` fails with D002. A put of `a` fails with D001, or with R003 if
+/// it is if-match. An if-absent put over a symbolic link that leads nowhere fails with D001, too. A directory stays
+/// when its last object is removed, so `a` is then still taken. Content type and cache control are not kept. Fails with
+/// invalid_argument (R006) if `root` exists and is not a directory. Its functions:
 ///   open()    opens the file at the first read, perhaps again later; an object of the same size that replaced it
 ///             before then is read instead
 ///   remove()  keeps directories that become empty; R004 if the disk does not confirm it: repeat it, it syncs again
@@ -185,8 +197,9 @@ Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// open() need Content-Length (H011, unsupported). Up to 5 redirects are followed (H009). A rope from open() reads in
 /// ranges; if the server ignores them, each rope fetches its object once, whole, to a temporary file in $TMPDIR or
 /// /tmp. A failure of the network, and 408, 409, 429, 500 and 502 to 504, are tried again: 6 attempts at most, as in
-/// s3, none after the first byte of a body; a rope continues a range that was cut, up to 5 times. One without ETag and
-/// Last-Modified is fetched by open() itself and held in memory, up to 16 MiB (H011).
+/// s3. A request is not tried again after the first byte of its body. If a range is cut after that, a rope asks for the
+/// rest of it with a new request, up to 5 times; each new request has 6 attempts, too. open() itself fetches an object
+/// without ETag and Last-Modified and holds it in memory. Such an object may have up to 16 MiB; a larger one is H011.
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
 /// Opens the store of a locator: "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix" or
 /// "https://host/path" (or http). Only file:///PATH is percent-decoded. Fails with R006 for any other scheme (a

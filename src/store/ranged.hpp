@@ -16,9 +16,11 @@ using FetchRange = std::function<Result<void>(std::uint64_t offset, std::span<st
 Unexpected replaced(const std::string& key);
 
 struct RangeLimits {
-  std::uint64_t first_bytes = 64u << 10; ///< the least but at an object's end: a zip directory is rarely more
+  std::uint64_t first_bytes = 64u << 10; ///< the smallest range, except at an object's end; most zip directories fit
   std::uint64_t block_bytes = 2u << 20;  ///< one range of content that is read in order
-  unsigned ahead = 8; ///< blocks in flight of all sources of a RangeShare (4 Gbit/s at 32 ms); more while one joins
+  /// Blocks in flight of all sources of a RangeShare together (4 Gbit/s at 32 ms). For a short time they are more, when
+  /// another source begins to read in order.
+  unsigned ahead = 8;
   unsigned ahead_least = 2; ///< blocks in flight for each source, however many there are
 };
 

@@ -16,8 +16,8 @@ struct S3Tuning {
 
 /// Opens "s3://bucket/prefix" with the endpoint and region that the variables and files of the aws command name
 /// (s3/location.hpp), and the credentials of s3/credentials.hpp. Fails with invalid_argument: K001 (locator or region),
-/// H001 (endpoint), K010 (configuration file), R005 (prefix); and if such a file cannot be read. Looks for credentials
-/// at the first request.
+/// H001 (endpoint), K010 (configuration file), R005 (prefix). If a configuration file cannot be read, it fails with the
+/// error of reading (D00x). Looks for credentials at the first request.
 Result<std::unique_ptr<ObjectStore>> open_s3_store(const std::string& locator, const Surroundings& surroundings,
                                                    const S3Tuning& tuning = {});
 
