@@ -1,7 +1,7 @@
 #pragma once
 // The pages of a package index as bytes: find-links, simple repository API 1.4 as HTML (PEP 503, 592, 629, 658, 714)
 // and as JSON (PEP 691, 700). Both forms are projections of the same links; the bytes depend on the links alone, not on
-// their order. Pure, thread-safe.
+// their order. The functions of this header are pure and thread-safe.
 #include "registry/records.hpp"
 #include <string>
 #include <string_view>
@@ -45,8 +45,8 @@ std::string project_html(std::string_view project, const std::vector<Link>& link
 std::string project_json(std::string_view project, const std::vector<Link>& links);
 std::string root_html(std::vector<std::string> projects);
 std::string root_json(std::vector<std::string> projects);
-/// In place of a find-links page that nobody could open: links to the projects' pages below `simple/`.
-/// Uses the title and the remarks of the options.
+/// Replaces a find-links page that would be too large to open: links to the projects' pages below `simple/`. A channel
+/// has it above 1000 files (pages/channel_pages.hpp). Uses the title and the remarks of the options.
 std::string overview_page(const PageOptions& options, std::vector<std::string> projects);
 
 /// All pages of an index: `simple/{project}/index.html` and `simple-json/{project}/index.html` (JSON bodies) for each

@@ -11,12 +11,14 @@
 namespace quarry::pages {
 
 struct Addresses {
-  /// "…/simple/"; empty if nothing answers under `simple/`, unless it is certain that `simple/index.html` does not
-  /// exist (then it is the future address). A directory of this machine, and a store with a public URL, count as
-  /// answering without a look.
+  /// "…/simple/". Given in three cases: the copy of `simple/` exists; or it is certain that `simple/index.html` does
+  /// not exist yet (it is then the address that the pages will have); or the store is a directory of this machine or
+  /// has a public URL, and then nothing is requested. Empty in every other case: installers may not get an answer.
   std::string index_url;
   std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
-  /// Used if index_url is empty: the directory's pages, and that of the base index if merged_url would be used.
+  /// Used if index_url is empty: the find-links pages of the directory. If the directory has a merged index, also the
+  /// find-links page of the base index. Not requested: a page may be missing, as index_url may be an address without a
+  /// page.
   std::vector<std::string> find_links = {};
 
   /// The one index URL to give to an installer: the merged index if the store has one, else the plain index. Empty if
@@ -26,12 +28,13 @@ struct Addresses {
 
 /// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution or the base index.
 /// `projects` are the normalised names of the projects that people want from it: a channel of more than 1000 files has
-/// one find-links page for each project, and not one for all, so that `projects` must not be empty then. If there is no
-/// page below `simple/`, because none is written yet or the directory is a run itself ("42-linux"), index_url is the
-/// future address: in a bucket without copies nothing will answer there. Whether merged_url answers is not checked: the
-/// directory has one if `merged/pages.json` exists. A page to which the store denies access, or to which a web server
-/// gives an error status (H011), counts as one that does not answer. Fails with the other errors of the store. One to
-/// four small reads.
+/// one find-links page for each project, and not one for all, so that `projects` must not be empty then. If
+/// `simple/index.html` does not exist, because pages are not written yet or because the directory is a run itself
+/// ("42-linux"), index_url is the address that such a page would have. In a bucket that cannot keep copies this address
+/// does not answer, now or later, and merged_url may be such an address, too. Whether merged_url answers is not
+/// checked: the directory has one if `merged/pages.json` exists. A page to which the store denies access, or to which a
+/// web server gives an error status (H011), counts as one that does not answer. Fails with the other errors of the
+/// store. One to four small reads.
 Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 

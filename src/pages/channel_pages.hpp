@@ -25,8 +25,11 @@ struct PagesState {
   std::uint64_t files = 0;      ///< number of files in that view
   bool slash_keys = false;      ///< whether every HTML page has its copy (page_writer.hpp)
   RecentMoves recent;           ///< a move's number is its generation
-  /// The policy by that generation, empty also if it could not be read, and the sentences about it on pages.
+  /// The policy that protected the channel at that generation. Empty: it was not protected, or the policy was
+  /// unreadable.
   registry::PolicyDigest policy = {};
+  /// The sentences about that policy on every page, such as that unsigned results count. If those of now differ, every
+  /// page is compared.
   std::vector<std::string> openly = {};
 };
 

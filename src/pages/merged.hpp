@@ -41,9 +41,10 @@ struct MergeOptions {
 };
 
 struct Merged {
-  /// False: nothing was written, because this is the base index, or the directory belongs to no run (merge_run_of), or
-  /// no merged index was written before and one of its sources is empty: the store has no base index, the directory
-  /// has neither a seal nor untested history, or the run has fewer than two directories with sets.
+  /// False: nothing was written. One of these is the reason: this is the base index; the directory is not in a run
+  /// (merge_run_of); or this merged index was never written and one of its two sources is empty. The base index is
+  /// empty if it has neither a seal nor untested history. The other source is empty if the directory has neither, or if
+  /// fewer than two directories of the run or group have sets.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0; ///< as in Projected (projection.hpp)
   Findings notes; ///< warnings: P050 for each project that both sources have, P053 for each that is left out
@@ -57,8 +58,9 @@ struct MergedAll {
   Findings notes;
 };
 
-/// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
-/// kept changing its pages, with R010 to R012, R014 and R018 of the sets and the untested history here and in the base
+/// Brings the merged index of a package directory up to date. A caller that changed a source calls this afterwards and
+/// returns its error; the same command completes the index. Fails with precondition_failed (P010) if other writers kept
+/// changing its pages, with R010 to R012, R014 and R018 of the sets and the untested history here and in the base
 /// index, and with the errors of the store. It costs:
 ///   - a listing of the seals and of the history of both directories: three times at the beginning, once for each batch
 ///     of pages, once after removals. A source with at most 200 changed projects is one batch;
@@ -74,15 +76,16 @@ Result<Merged> merge_directory(store::ObjectStore& store, const std::string& dir
 /// untested history, and projects of which two sets have a file of one name with different bytes (P053).
 Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});
 /// The same for the groups of that run, if it has several: for each group with sets in two directories one index of its
-/// areas and of the directories without a group. Writes that of the directory's own group, and that of another group if
-/// it does not exist yet. Writes all of them if the directory has no group, or with `thorough`. The first failure ends
-/// the call. Costs one listing of each area, a head for each other group, and for each index that it updates what
-/// merge_run_of() costs and a listing of the seals of each of its directories.
+/// areas and of the directories without a group. Writes the index of the directory's own group. Writes the index of
+/// another group only if that index does not exist yet. Writes all of these indexes if the directory does not have a
+/// group, or with `thorough`. The first failure ends the call. Costs one listing of each area, a head for each other
+/// group, and for each index that it updates what merge_run_of() costs and a listing of the seals of each of its
+/// directories.
 Result<MergedAll> merge_groups_of(store::ObjectStore& store, const std::string& directory,
                                   const MergeOptions& options = {});
-/// The same for a channel. If the store has neither a base index nor a merged index of that channel, neither name nor
-/// record is looked at, and the call succeeds with `exists` false. Else it also fails with R016 (invalid name), and
-/// R015 or R026 (no record).
+/// The same for a channel. If the store has neither a base index nor a merged index of that channel, the record is not
+/// read and the call succeeds with `exists` false, also for an invalid name; R005 if the name cannot be part of a key.
+/// Else it also fails with R016 (invalid name), and R015 or R026 (the record is missing).
 Result<Merged> merge_channel(store::ObjectStore& store, const std::string& name, const MergeOptions& options = {});
 
 struct Shown {
@@ -98,10 +101,12 @@ Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string
 /// changed: `options.transfers` of them at the same time. Each makes one request after the other, but reads the sets of
 /// a distribution eight at the same time. If one fails, or a set record is damaged or of a later version, the others
 /// are still written, and the result is error P051, with the kind of the first index that failed or, if none did, of
-/// the first set record that could not be read. Reads every set record of the store to find the directories; those with
-/// untested history alone are not found. Each index costs what merge_directory() does, but sets of the base index are
-/// read once. Fails at once if channels or sets cannot be listed, or a set record cannot be read for another reason. An
-/// object below `channels/` whose name no channel can have counts as a failed index if the store has a base index.
+/// the first set record that could not be read. With P051 the MergedAll is not returned; what was written stays, and
+/// the next call finds it current. Reads every set record of the store to find the directories; those with untested
+/// history alone are not found. Each index costs what merge_directory() does, but sets of the base index are read once.
+/// Fails at once if channels or sets cannot be listed, or a set record cannot be read for another reason. If the store
+/// has a base index, an object `channels/X.json` counts as a failed index if X cannot be the name of a channel: as long
+/// as it exists, each call ends with P051.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

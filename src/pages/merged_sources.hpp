@@ -22,8 +22,9 @@ using Projects = std::map<std::string, Project>;
 
 struct Source {
   std::string place; ///< "42-linux/python/g", "channels/stable", "python-deps"; for messages and pages.json
-  /// Reads the source and returns a value that changes with the source's files, or "" if no new merged index is made of
-  /// them. While it is "", changes of what is left do not change it; projects("") then still returns what is left.
+  /// Reads the source and returns a value that changes with its files. Returns "" if a merged index that does not exist
+  /// yet must not be made. While it returns "", it does not tell whether files changed. projects("") returns the files
+  /// that the source has then.
   std::function<Result<std::string>()> token;
   /// Returns the projects. Must be called with the result of the last token().
   std::function<Result<Projects>(const std::string& token)> projects;
@@ -37,17 +38,18 @@ std::string merged_directory(const Source& source);
 
 /// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
 /// history. The token is empty only for a directory without seals and history. A token costs two listings, and a read
-/// if there is a seal. The projects cost a read, a listing of the history, a read per record of it, and two reads per
-/// set; for a directory that is not a distribution also a listing of its seals. For a `quarry.distribution/1` each of
-/// the two costs one listing more.
+/// if a seal exists. The projects cost a read, a listing of the history, a read per record of it, and two reads per
+/// set; for a directory that is not a distribution also a listing of its seals. If the pointer is a
+/// `quarry.distribution/1`, the token costs one listing more, and the projects cost one listing more.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. token() fails as
 /// registry::require_channel(); projects() does not look at the channel.
 Source channel_source(store::ObjectReader& store, const std::string& name);
 /// The sets sealed below the areas of a run, "42-linux", not untested history. A project of which two sets have a file
-/// of one name with different bytes, as `rocm` of two families, is left out, with warning P053. The token has the seals
-/// of package directories alone, and is empty for fewer than two: one has its own index. A token costs one listing of
-/// each area (run::package_areas()); the projects cost that again, and two reads per set.
+/// of one name with different bytes, as `rocm` of two families, is left out, with warning P053. The token lists the
+/// seals in package directories, and not other seals below an area. It is "" if fewer than two package directories have
+/// seals: a single directory has a merged index of its own. A token costs one listing of each area
+/// (run::package_areas()); the projects cost that again, and two reads per set.
 Source run_source(store::ObjectReader& store, const std::string& run);
 /// The same of one group: the sets of its directories in all areas, and of directories without a group. The token is
 /// empty for fewer than two of them, because a directory has its own index, and where the run has no other group,

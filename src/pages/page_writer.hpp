@@ -7,8 +7,8 @@
 // or the condition fails, and the writer starts over from the new source. There is no lock and no clock.
 //
 // If the store can keep keys that end in a slash, each HTML page has a copy under `…/simple/rocm/`, the key that
-// installers request from a bucket. Page and copy are guarded in the same way; the page is written first and removed
-// last.
+// installers request from a bucket: the key of the page without `index.html`. A page and its copy are written under the
+// same conditions. The page is written before its copy and removed after it.
 #include "base/result.hpp"
 #include "index/pages.hpp"
 #include "pages/projection.hpp"
@@ -32,9 +32,9 @@ struct Batch {
 struct Work {
   std::vector<Batch> batches;
   /// Full keys of pages that the source no longer shows. They are removed, with their copies, after all pages are
-  /// written; pages of another tool are left as `others` says. A store removes without a precondition, so the token is
-  /// read again afterwards: if another writer needed such a page, it had changed the source before, and the next round
-  /// writes the page again.
+  /// written; pages of another tool are left as `others` says. A store removes without a precondition, so a page that
+  /// another writer needs may be removed. That writer changed the source before it looked at the page. So the token is
+  /// read again after the removals. It differs then, and the next round writes the page again.
   std::vector<std::string> stale;
   /// Write-ahead state, written before any page: it lacks the entries of the pages that are about to change, so that
   /// after a crash the next writer does not trust these pages.
@@ -49,13 +49,14 @@ enum class Others : std::uint8_t { left, replaced };
 
 /// What pages are derived from, as it was at one moment.
 struct Snapshot {
-  /// Another value whenever the source is another one. Exception: while a merged index has too few sources to be made
-  /// anew, changes of what is left do not change it.
+  /// Differs whenever the source differs. Exception: while run_source() or group_source() (merged_sources.hpp) returns
+  /// "" because too few directories or groups of a run have seals, changes in these directories do not change the token
+  /// of the merged index.
   std::string token;
   /// Returns the work that makes the pages show this snapshot. `shown` is the content of the state object `state_key`
   /// as it was read, empty if it does not exist. The work also includes the pages of the projects that earlier
-  /// snapshots of the same write_pages() touched: in a lost round one of them may have replaced a newer page
-  /// (recent_moves.hpp). write_pages() does not remember them.
+  /// snapshots of the same write_pages() touched, because a page that was written in a lost round may have replaced a
+  /// newer page (recent_moves.hpp). write_pages() does not remember these projects: the function must.
   std::function<Result<Work>(const std::string& shown)> work;
 };
 
@@ -85,7 +86,8 @@ struct PageSource {
 /// functions. A round costs one read per page and copy, one write per one of these that differs, one read per stale
 /// page and copy and a removal if it exists, and a read and up to two writes of the state object. It calls read() at
 /// its beginning, for each batch before it is written, after removals, and at its end if it wrote pages but no state.
-/// With Others::left perhaps one head. `transfers` stale pages are removed at once.
+/// With Others::left perhaps one head. `transfers` stale pages are removed at once. Does not ask whether the store
+/// honours conditions: if not, the caller must be the only writer.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in

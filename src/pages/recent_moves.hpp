@@ -5,8 +5,8 @@
 // A), because the ETag then matches again. This can happen only to a project that changed at least twice after the
 // writer read its page. A delayed writer that goes on repairs its late pages itself (page_writer.hpp). One that is
 // killed right after its late write does not. So the state object of the pages remembers which projects changed twice
-// in the last k_recent_moves moves, and every writer also compares the pages of these projects. docs/concurrency.md has
-// the timeline.
+// in the last k_recent_moves moves, and every writer also compares the pages of these projects. This memory is empty
+// after a state object that was lost or unreadable. docs/concurrency.md has the timeline.
 #include "base/json.hpp"
 #include "registry/digests.hpp"
 #include <cstdint>
@@ -21,7 +21,8 @@ constexpr std::uint64_t k_recent_moves = 16; ///< far more moves than happen whi
 
 struct RecentMoves {
   /// Project -> number of the last move that changed it, for each project that one of the last k_recent_moves moves
-  /// changed. The number is too high where one writer wrote the pages of several moves at once.
+  /// changed. If one writer wrote the pages of several moves at once, each of their projects gets the number of the
+  /// last of these moves. The entry then stays longer than needed, which is harmless.
   std::map<std::string, std::uint64_t> moved;
   /// Projects that at least two of the last k_recent_moves moves changed, with a number that is at least that of the
   /// last such move. It may hold more projects: comparing them is needless, and harmless.

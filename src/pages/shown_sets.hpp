@@ -17,8 +17,8 @@ Result<std::string> token_of(store::ObjectReader& store, const std::string& dire
 /// The same for a distribution, whose pointer was just read: changes with the pointer, the seals and the history. Two
 /// listings.
 Result<std::string> token_of_distribution(store::ObjectReader& store, const registry::DistributionRecord& record);
-/// The same for shown_in(), without reading a set: two listings; if there is a seal a read, too, and for
-/// `quarry.distribution/1` another listing.
+/// The same for shown_in(), without reading a set. Costs two listings. If the directory has a seal, it also reads the
+/// pointer of a distribution; if that is a `quarry.distribution/1`, it lists the seals once more.
 Result<std::string> token_of_shown(store::ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::pages
