@@ -1,6 +1,6 @@
 #pragma once
-// Which policy protects a channel by its moves. Its record says the same unless somebody wrote to the store without
-// Quarry. As thread-safe as the store.
+// Which policy protects a channel according to the moves in its ledger. The channel's record names the same policy,
+// unless somebody wrote to the store without Quarry. As thread-safe as the store.
 #include "registry/registry.hpp"
 #include <string>
 
@@ -37,14 +37,16 @@ bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last);
 /// This move, or the last one before it that changed the view: others, such as `protect`, leave the view as it is. One
 /// read for each of those. Fails as load_ledger().
 Result<LedgerRecord> last_change_of_view(ObjectReader& store, LedgerRecord move);
-/// Puts back view and generation as the last move left them, and the view before, in memory: for `protect`, which then
-/// writes them. False if view and generation are as it left them, and if it is lost: then nobody knows better than the
-/// record. The view before is empty if a move that would tell it is lost. Fails with O044 if it is a move of another
-/// channel. One read; if it puts something back, also what last_change_of_view() costs.
+/// Sets view and generation of `channel` to what its last move left, and `previous` to the view before that. It changes
+/// the value in memory alone; its caller, `protect`, then writes it. Returns false and changes nothing if view and
+/// generation are right already, or if the last move is lost: then only the record says what the channel shows.
+/// `previous` becomes empty if the move that would name it is lost. Fails with O044 if the last move that `channel`
+/// names is one of another channel. One read; if it changes something, also what last_change_of_view() costs.
 Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel);
-/// What makes a record good that is not what the last move left, for hints. Pure.
+/// Returns a hint: how to repair a channel whose record differs from what its last move left. Pure.
 std::string bind_again(const std::string& channel);
-/// Fails with corrupt O044 if the record differs: nothing may move then but what binds the policy again. Pure.
+/// Fails with corrupt O044 if the record differs. The channel must not be moved then, except by a `protect`, which
+/// binds the policy again. Pure.
 Result<void> check_bound(const Bound& bound, const std::string& channel);
 
 } // namespace quarry::registry

@@ -28,7 +28,9 @@ struct Shown {
 struct Feeder {
   std::string channel;
   PolicyDigest policy; ///< that protects the channel by its moves; empty: none does (never in `fed_by`)
-  LedgerDigest move;   ///< its last one then, which a channel of that name elsewhere lacks; never empty in `fed_by`
+  /// The channel's last move when it fed. It tells this channel from one of the same name in another store, whose
+  /// ledger does not have this move. Never empty in `fed_by`.
+  LedgerDigest move;
   std::string unknown = {};
   bool operator==(const Feeder&) const = default;
 };
@@ -59,7 +61,9 @@ struct DistributionRecord { ///< {directory}/distribution.json: replaced by each
   std::uint64_t generation = 0; ///< 0: the directory is claimed, and nothing was shown yet
   DistributionViewDigest view;  ///< of the last move; empty: none was recorded
   Shown shown;
-  std::vector<Feeder> fed_by = {}; ///< sorted by channel; not empty: others are refused (feeders.hpp)
+  /// Sorted by channel. If it is not empty, admit() decides which channels may add (feeders.hpp). Empty: a protected
+  /// channel has not fed it, or admit() has opened it to all again.
+  std::vector<Feeder> fed_by = {};
   std::string unknown = {};
 };
 

@@ -1,9 +1,9 @@
 #pragma once
 // Which evidence is about which set (docs/formats/evidence.md, "What a verdict reads"): an empty object
-// `evidence/attempts/{set}/{digest}` for each set that a record names, beside the attempts to test the set, so that one
-// listing of a set finds both. Records of earlier programs have none. Once `evidence/attempts/marked.json` says that
-// all have theirs, a verdict reads only the records that are marked for its sets: not one that names no set, or that
-// names another set with the same files.
+// `evidence/attempts/{set}/{digest}` for each set that a record names, next to the attempts to test the set, so that
+// one listing of a set finds both. Records of earlier programs may lack marks. Once `evidence/attempts/marked.json`
+// says that all records have their marks, a verdict reads only the records that are marked for its sets. It then does
+// not read a record that names no set, nor a record that names another set with the same files.
 #include "registry/attempts.hpp"
 #include "registry/registry.hpp"
 #include <map>
@@ -36,23 +36,25 @@ struct Recorded {
   std::vector<std::string> keys;       ///< of the evidence that is there, junk included, sorted
   bool all = false;                    ///< whether it is all evidence of the store
 };
-/// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. One request and
-/// one listing for each set; then one read for each record about them, or, where evidence is not all marked, one more
-/// listing and a read for each evidence record of the store and for each attempt about these sets.
+/// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. Costs one request
+/// in all, one listing for each set, and one read for each record about them. If evidence is not all marked, it costs
+/// one more listing, and it reads each evidence record of the store and each attempt about these sets.
 Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped);
 /// The second look of a promotion, right before it writes. Returns the keys of the evidence that recorded_about() would
 /// read now, and of all waivers and revocations, sorted, whatever the objects hold. `judged` are the evidence keys of
 /// the first look, sorted. The caller compares both: a new key is a record that came since; a missing key is evidence
-/// that lost its mark. Evidence of `judged` that was removed while its mark stayed is not noticed: its key is returned.
-/// Three requests, one listing for each set, one more listing where not all evidence is marked, and a head for each
-/// mark that `judged` does not have, one after the other.
+/// that lost its mark. Where all evidence is marked, evidence of `judged` that was removed while its mark stayed is not
+/// noticed: its key is returned. Where it is not all marked, the key of removed evidence is missing. Three requests,
+/// one listing for each set, one more listing where not all evidence is marked, and a head for each mark that `judged`
+/// does not have, one after the other.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                           const std::vector<std::string>& judged);
 
 /// Writes the marks of a record. put_evidence() calls it before it writes the record; nobody else needs it. A mark
-/// without a record does no harm. Where all counts as marked, verdicts do not see a record without a mark. In a store
-/// without any evidence it also says that all is marked. One request, and a write for each set, one after the other; a
-/// listing of all evidence if nothing says yet that all is marked.
+/// whose record is missing does no harm. A record whose mark is missing is not seen by verdicts, once `marked.json`
+/// says that all is marked. If the store does not have evidence yet, this function first writes that `marked.json`. One
+/// request, and a write for each set, one after the other; a listing of all evidence if nothing says yet that all is
+/// marked.
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
 /// Writes the marks that are missing. If the store has evidence, it then says that all is marked. Returns how many
 /// records lacked a mark. Junk gets no mark. A listing of all evidence and of all marks; a read for each record and a

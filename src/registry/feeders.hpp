@@ -24,11 +24,12 @@ struct Fed {
 /// protected by one policy. Else a channel is admitted if:
 ///   - its policy is one of those in `fed_by`;
 ///   - it is in `fed_by` itself and is now bound to another policy;
-///   - its policy is the new one of such a channel, which adds in this call;
+///   - its policy is the new policy of a channel of `fed_by` that also adds in this call;
 ///   - it is not protected any more, and is the only one in `fed_by` and the only one that adds: then the result is
 ///     empty, and the distribution is open to all again.
-/// Others are refused with held O055. The order of `feeders` does not count. No read unless a channel of `fed_by` has
-/// another policy than there; then its moves since are read.
+/// Others are refused with held O055. The order of `feeders` does not count. Nothing is read if each channel of
+/// `feeders` that is also in `fed_by` still has the policy that `fed_by` says. For a channel that has another policy,
+/// or lost it, its moves are read, back to the one that `fed_by` names.
 Result<std::vector<Feeder>> admit(ObjectReader& source, const Fed& fed, const std::vector<Feeder>& feeders);
 
 } // namespace quarry::registry

@@ -8,8 +8,8 @@
 
 namespace quarry::registry {
 
-/// B002 to B004; corrupt R012 for a release without sets, with sets out of order, or that expects families, Pythons or
-/// projects on no platform.
+/// B002 to B004; corrupt R012 for a release without sets, with sets out of order, or with an empty `platforms` although
+/// it expects families, Pythons, projects or frameworks.
 Result<ReleaseRecord> parse_release(NamedText named);
 
 /// Whether it is a normalised project name: a-z, 0-9 and single '-' inside it. So it may be part of a page's key. Pure.

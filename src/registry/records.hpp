@@ -1,9 +1,9 @@
 #pragma once
 // The records of a store as values, and their canonical JSON (docs/formats/records.md). A record's digest is the
-// SHA-256 of its canonical bytes. Unknown fields of a later minor version are kept in `unknown`, in structs that have
-// it, and to_json() writes them again; an unknown major version of a schema is refused (B004). A text, word, time or
-// digest must not be empty unless a comment says what empty means: the record would be written without it, and no
-// reader would accept that (R012). No I/O.
+// SHA-256 of its canonical bytes. Structs with a member `unknown` keep the unknown fields of a later minor version, and
+// to_json() writes them again. The others, such as Cell, TestRow and GuardAfter, lose them. An unknown major version of
+// a schema is refused (B004). A text, word, time or digest must not be empty unless a comment says what empty means:
+// the record would be written without it, and no reader would accept that (R012). No I/O.
 #include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
@@ -78,7 +78,7 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
 struct BlockedFile {
   Sha256 sha256;
   std::string filename, reason; ///< reason: may be empty
-  std::uint64_t generation = 0; ///< of the channel, by the move that took it out
+  std::uint64_t generation = 0; ///< that the channel or distribution got by the move that took the file out
   std::string unknown = {};
   bool operator==(const BlockedFile&) const = default;
 };
@@ -101,7 +101,9 @@ GuardAfter summary_of(const Guard& guard); ///< pure
 struct ChannelRecord {                     ///< channels/{name}.json: replaced by each move
   std::string name;
   std::uint64_t generation = 0;
-  ViewDigest view, previous; ///< previous: before the last move that changed the view; empty: there was no other view
+  /// `previous`: the view before the last move that changed the view. Empty if the channel had only one view, or if the
+  /// move that would name it is lost (begins_anew(), show_what_was_left()).
+  ViewDigest view, previous;
   LedgerDigest ledger;
   Guard guard = {};
   std::string unknown = {};

@@ -30,8 +30,9 @@ namespace quarry::registry {
 using store::ObjectReader;
 using store::ObjectStore;
 
-/// A set of 100,000 files has 40 MB. Reading a larger record fails with R007, and so does put_…() below.
-/// swap_channel() and move_distribution() do not look at the size: nobody can read a larger record that they wrote.
+/// A set of 100,000 files has 40 MB. A larger record cannot be read (R007), and the functions put_…() of this header do
+/// not write one (R007). swap_channel() and move_distribution() do not look at the size. If they write a larger record,
+/// nobody can read it.
 constexpr std::uint64_t k_record_bytes_max = 64u << 20;
 
 // Keys. Digests are 64 lower-case hex digits.
@@ -62,8 +63,9 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 // must give a valid record: one with unsorted files, a bad key or an empty field that must not be empty is written, and
 // no reader accepts it. put_evidence() also writes the marks of evidence_marks.hpp, before the record.
 //
-// An existing record is not written again, even if garbage collection is about to remove it. So a command makes a
-// channel name records by publish::move_channel() only, which protects them (publish/move.hpp).
+// An existing record is not written again, even if garbage collection is about to remove it. So only
+// publish::move_channel() may write a channel that names records: it protects them (publish/move.hpp;
+// docs/concurrency.md, "Garbage collection").
 //
 // load_… reads a record and checks its hash. It costs one read, and fails with R010 (also for an empty digest), R011,
 // R012, R007 and B002 to B004.
@@ -72,10 +74,12 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 /// of an object: it says nothing of what is stored. Pure.
 bool is_transport_error(const Error& error);
 /// Whether load_… failed because the record is gone, altered, invalid or too long (R010, R011, R012, R007, B002, B003).
-/// False if it cannot be read now (a transport error), and for a record of a later version (B004). Pure.
+/// Looks at the kind, so other not_found and corrupt errors count as lost, too. False if it cannot be read now (a
+/// transport error), and for a record of a later version (B004). Pure.
 bool is_lost(const Error& error);
-/// Whether load_… failed because the record or its seal is not there (R010, R013), for instance because garbage
-/// collection has removed it since a listing. False for a missing bucket, which is a transport error. Pure.
+/// Whether load_… or load_sealed() failed because the record or its seal is missing (R010, R013), for instance because
+/// garbage collection has removed it since a listing. Looks at the kind, so it is also true for other errors of kind
+/// not_found, such as R015. False for a missing bucket, which is a transport error. Pure.
 bool is_gone(const Error& error);
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectReader& store, const SetDigest& digest);
@@ -163,16 +167,17 @@ struct Resolved {
   std::vector<SealedSet> sets;   ///< each with a valid seal and a checked hash
   std::vector<FileRecord> files; ///< union of their files, or what the channel's view shows; sorted by filename
   ViewDigest view;               ///< of a channel
-  std::uint64_t generation = 0;  ///< of a channel or a distribution; else 0
+  std::uint64_t generation = 0;  ///< of a channel, or of a distribution (resolve_directory()); else 0
   ReleaseDigest release = {};    ///< of a release; its sets may be for several channels, so `files` may be empty
 };
 /// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run, without the slash of run::Layout::prefix(): "42-linux". Costs and errors of
 /// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed. To
-/// say why, R013 costs a second listing, the records of sets that retention took there until one fits, and a read of
-/// what retention did with it. If a set and a part of it are both sealed there, the part is left out: a yank or a
-/// promotion of what is ready made it, not the run.
+/// find the reason, R013 costs a second listing. It also reads the records of sets that retention removed there, one by
+/// one, until one can be read (and, in resolve_group(), is of that group), and then what retention did with that set.
+/// If a set and a part of it are both sealed there, the part is left out: a yank or a promotion of what is ready made
+/// it, not the run.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
@@ -198,12 +203,12 @@ struct View {
 /// file. Pure: the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
 /// Returns `base` with these sets appended; a set that it has already is not named twice. If both have a file, the
-/// record of `base` stays. `base` must have the shard of every project of `sets` that it shows (load_view_for(base,
-/// sets) gives them): the new view loses the old files of a project whose shard is missing, without an error. The
-/// result has the shards that `base` has and those of these projects. Unknown fields of `base` are not taken over,
-/// except its empty extras, without those that these sets fill. Fails with R018 if a file name gets two contents. Fails
-/// with R023 instead if `base`, or another of the sets, has the `rocm` of another family, and both keys name their
-/// family (a part that begins with `gfx`). Pure.
+/// record of `base` stays. For each project of `sets` that the view `base` shows, `base.shards` must hold the shard
+/// (load_view_for(base, sets) reads them). If the shard of a project is missing, the new view loses the old files of
+/// that project, without an error. The result has the shards that `base` has and those of these projects. Unknown
+/// fields of `base` are not taken over, except its empty extras, without those that these sets fill. Fails with R018 if
+/// a file name gets two contents. Fails with R023 instead if `base`, or another of the sets, has the `rocm` of another
+/// family, and both keys name their family (a part that begins with `gfx`). Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
@@ -240,9 +245,9 @@ Result<void> update_channel(ObjectReader& store, const std::string& name, Channe
 Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// Replaces the channel `expected` by `next`, as one compare-and-swap; nullopt means that the channel must not exist
 /// yet. The caller has written the view and the ledger entry that `next` names, and has built `next` from `expected`.
-/// Returns `next` with its ETag; that is empty if another move followed this one, or the server gave none. Costs
-/// one write. If the condition failed or the reply was lost, the channel is read, and its ledger as far back as the
-/// generation of `next`. Then:
+/// Returns `next` with its ETag; that is empty if another move followed this one, or the server gave none. A caller
+/// that moves the channel once more reads it again if the ETag is empty. Costs one write. If the condition failed or
+/// the reply was lost, the channel is read, and its ledger as far back as the generation of `next`. Then:
 ///   the channel is `next`, or its ledger has the entry of `next`   success
 ///   the channel is still `expected` after a lost reply             outcome_unknown (R004): the write may still arrive
 ///   anything else, also a channel that exists for nullopt          precondition_failed (R003): start over
@@ -289,8 +294,8 @@ Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, cons
 Result<void> refuse_pruned(const ChannelRecord& channel, const std::vector<Stored<LedgerRecord>>& moves,
                            std::uint64_t generation);
 /// Whether what a move made the channel show is kept for `rollback --to`. The channel's current and previous view are
-/// kept in any case. So is what it showed when it was protected: a rollback to an older view may bring back only these
-/// files (promote/plan_rollback.cpp). Pure.
+/// always kept. What the channel showed at a `protect` is kept, too: after it, a rollback to an older view may bring
+/// back only files that the channel showed when it became protected (promote/plan_rollback.cpp). Pure.
 bool keeps_view_of(const ChannelRecord& channel, const LedgerRecord& move);
 
 } // namespace quarry::registry

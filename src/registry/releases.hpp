@@ -9,8 +9,9 @@
 
 namespace quarry::registry {
 
-/// What the release must bring besides what the policy expects. Empty lists expect nothing. All else is expected on
-/// each of the platforms, so with one of the other lists `platforms` must not be empty.
+/// What the release must bring in addition to what the policy expects. Empty lists expect nothing. Families, Pythons,
+/// projects and frameworks are expected on each of the platforms. So if one of these four lists is not empty,
+/// `platforms` must not be empty (else R012).
 struct ExpectedParts {
   std::vector<Platform> platforms;
   std::vector<std::string> families, pythons, projects, frameworks;

@@ -12,8 +12,9 @@ namespace quarry::registry {
 struct RetiredRecord { ///< quarry.retired/1
   SetDigest set;
   std::string directory; ///< of the set
-  /// tombstoned: the seal is gone, the files are there. purging: files are being removed. purged: they are gone.
-  /// kept: the seal is back (`retain undo`).
+  /// tombstoned: the seal is about to be removed or is gone; the files are there. purging: files are being removed.
+  /// purged: the files are gone. kept: the seal is about to be written again or is back (`retain undo`). The record is
+  /// written first, so after a killed run only the seal says whether the set counts.
   Retirement state;
   std::string rule;        ///< that decided, such as "nightly"
   PlanDigest plan;         ///< with which it was tombstoned
@@ -39,11 +40,13 @@ std::string to_json(const RetiredRecord& record);
 /// nullopt: retention has never touched the set. Fails with B002 to B004, and with R012 for another set's record. One
 /// read.
 Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::string& directory, const SetDigest& set);
-/// Replaces `expected` by `next`; nullopt: there must be none yet. After any failure the record is read; if it is
-/// `next`, that is success, because the write arrived or another run did the very same. Otherwise it fails with
-/// precondition_failed R003 if another writer was faster, R004 if the write may still arrive, or the error of put(). If
-/// the record cannot be read, the error of that read is returned, and the outcome is unknown. The caller has checked
-/// that the store does not ignore conditional writes. One write, and a read after a failure.
+/// Replaces `expected` by `next`; nullopt: the record must not exist yet. After any failure the record is read. Then:
+///   it is `next`                               success: the write arrived, or another run wrote the same
+///   another writer was faster                  precondition_failed R003
+///   the reply was lost and nothing changed     R004: the write may still arrive
+///   put() failed in another way                that error
+///   the record cannot be read                  the error of that read; the outcome is unknown
+/// The caller has checked that the store does not ignore conditional writes. One write, and a read after a failure.
 Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expected, const RetiredRecord& next);
 /// What is about to leave a directory: tombstoned or being purged, in the order of the keys. One invalid record fails
 /// the call: B002 to B004, R012. What is not called like a record is passed over, and one that is removed meanwhile is
