@@ -1,6 +1,7 @@
 #pragma once
-// Result<T>: a value or an Error. Errors do not cross a room as exceptions; only std::bad_alloc may, and whoever runs a
-// command or a thread catches it (thread/guard.hpp). A dropped Result is a compiler warning.
+// Result<T>: a value or an Error. Functions report errors by it and not by exceptions. If memory runs out,
+// std::bad_alloc may still cross rooms; whoever runs a command or a thread catches it (thread/guard.hpp). A dropped
+// Result is a compiler warning.
 #include "base/error.hpp"
 #include <tl/expected.hpp>
 #include <utility>

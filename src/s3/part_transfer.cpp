@@ -73,7 +73,7 @@ Result<ReadSums> read_parts(const PartUpload& upload, const KnownParts& known, T
   for (std::uint64_t i = 0; i < upload.count && !traffic.stopped; ++i) {
     auto offset = i * upload.part_bytes;
     Part part{static_cast<unsigned>(i + 1), std::min(upload.part_bytes, request.content.size() - offset), 0, {}};
-    part.slab = upload.tools.slabs.take(upload.part_bytes);
+    TRY(part.slab, upload.tools.slabs.take(upload.part_bytes));
     TRY_DO(fill(part, request.content, offset, hasher), "while storing " + request.key.text());
     sums.crc64nvme = crc64nvme_combine(sums.crc64nvme, {part.crc, part.size});
     if (const auto* etag = known_etag(known, part))

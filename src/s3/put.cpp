@@ -58,7 +58,9 @@ PutOutcome finish(const PutTools& tools, const PutRequest& request, const Marked
 }
 
 PutOutcome put_whole(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities) {
-  auto slab = tools.slabs.take(std::max<std::size_t>(request.content.size(), 1));
+  auto taken = tools.slabs.take(std::max<std::size_t>(request.content.size(), 1));
+  if (!taken) return tl::unexpected(refused(std::move(taken).error()));
+  auto slab = std::move(*taken);
   auto bytes = slab->first(request.content.size());
   if (auto read = request.content.read(0, bytes); !read) return tl::unexpected(refused(std::move(read).error()));
   auto digest = sha256(bytes);

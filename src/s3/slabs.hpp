@@ -5,6 +5,7 @@
 // threads could wait for each other forever.
 #include "content/rope.hpp"
 #include "sys/memory.hpp"
+#include "thread/guard.hpp"
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -22,27 +23,19 @@ public:
 
   using Slab = std::shared_ptr<std::span<std::byte>>;
   /// Blocks until `size` bytes are free and returns them; an interruption does not end the wait. `size` must not exceed
-  /// bytes_max(). The memory is released when the last copy of the returned pointer is destroyed. Throws
-  /// std::bad_alloc; put_object() passes it on for an object of one request, transfer_parts() returns D003.
-  /// Thread-safe.
-  Slab take(std::size_t size) {
-    std::unique_lock lock(mutex_);
-    free_.wait(lock, [&] { return left_ >= size; });
-    left_ -= size;
-    sys::Bytes bytes;
-    if (size == kept_size_ && !kept_.empty()) {
-      bytes = std::move(kept_.back());
-      kept_.pop_back();
-    }
-    if (size != kept_size_ && size >= k_worth_keeping) kept_.clear(); // slabs of another size are wanted now
-    while (!kept_.empty() && in_memory() > bytes_max_) kept_.pop_back();
-    lock.unlock();
-    if (!bytes) bytes = allocated(size);
-    auto* raw = bytes.get();
-    return {new std::span<std::byte>(bytes.release(), size), [self = shared_from_this(), raw, size](auto* slab) {
-              self->give_back(sys::Bytes(raw), size);
-              delete slab;
-            }};
+  /// bytes_max(). The memory is released when the last copy of the returned pointer is destroyed. Fails with
+  /// resource_exhausted (D003) if the system does not give the memory. Thread-safe.
+  Result<Slab> take(std::size_t size) {
+    return guarded([&]() -> Result<Slab> {
+      auto bytes = reserved(size);
+      auto slab = with_memory(bytes, size);
+      auto* raw = bytes.release();
+      // If the pointer cannot be made, it calls what follows itself.
+      return Slab(slab.release(), [self = shared_from_this(), raw, size](auto* span) {
+        self->give_back(sys::Bytes(raw), size);
+        delete span;
+      });
+    });
   }
   std::uint64_t bytes_max() const { return bytes_max_; }
   /// Bytes of all slabs that exist now, in use or kept; never more than bytes_max(). Thread-safe.
@@ -53,9 +46,24 @@ public:
 
 private:
   std::uint64_t in_memory() const { return bytes_max_ - left_ + kept_.size() * kept_size_; }
-  sys::Bytes allocated(std::size_t size) {
+  /// Waits for `size` bytes, and counts them as used. Returns kept memory of this size, or nullptr.
+  sys::Bytes reserved(std::size_t size) {
+    std::unique_lock lock(mutex_);
+    free_.wait(lock, [&] { return left_ >= size; });
+    left_ -= size;
+    sys::Bytes bytes;
+    if (size == kept_size_ && !kept_.empty()) {
+      bytes = std::move(kept_.back());
+      kept_.pop_back();
+    }
+    if (size != kept_size_ && size >= k_worth_keeping) kept_.clear(); // slabs of another size are wanted now
+    while (!kept_.empty() && in_memory() > bytes_max_) kept_.pop_back();
+    return bytes;
+  }
+  std::unique_ptr<std::span<std::byte>> with_memory(sys::Bytes& bytes, std::size_t size) {
     try {
-      return sys::allocate_bytes(size);
+      if (!bytes) bytes = sys::allocate_bytes(size);
+      return std::make_unique<std::span<std::byte>>(bytes.get(), size);
     } catch (...) { // what nobody got would be missing for ever, and later uploads would wait for it
       std::lock_guard lock(mutex_);
       left_ += size;
