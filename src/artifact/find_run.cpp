@@ -3,6 +3,7 @@
 #include "artifact/pattern.hpp"
 #include "base/codes.hpp"
 #include "base/text.hpp"
+#include "run/github.hpp"
 #include "store/object_store.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -46,7 +47,9 @@ Result<Candidate> candidate_of(const FindRequest& request, forge::Run run, const
   origin.repository = run.facts.repository.empty() ? request.repository : run.facts.repository;
   origin.fork =
       run.facts.head_repository.empty() || !run::same_repository(run.facts.head_repository, origin.repository);
-  origin.release_type = request.release_type;
+  origin.release_type = request.release_type.empty()
+                            ? run::release_type_of({run.workflow, run.title, run.event}, request.era)
+                            : request.release_type;
   origin.updated_at_us = run.facts.updated_at_us;
   run::Wanted wanted;
   wanted.run = {"", run.facts.id, request.platform};

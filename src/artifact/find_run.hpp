@@ -28,7 +28,9 @@ struct FindRequest {
   std::vector<std::string> required; ///< expressions, each of which must fit an artifact
   std::size_t limit = 50;            ///< runs to look at
   run::Era era = run::Era::quarry;
-  std::string release_type, bucket, store; ///< as for `run locate`; a store instead of today's bucket
+  /// As for `run locate`, but that a release workflow's run says its release type itself; a store instead of today's
+  /// bucket.
+  std::string release_type, bucket, store;
 };
 
 struct Candidate {

@@ -133,6 +133,7 @@ Result<Run> parse_run(const Json& object, const std::string& what) {
   run.workflow = path.substr(path.rfind('/') + 1);
   for (auto [key, value] : {std::pair{"head_branch", &run.branch},
                             {"head_sha", &run.commit},
+                            {"display_title", &run.title},
                             {"event", &run.event},
                             {"status", &run.status},
                             {"conclusion", &run.conclusion},

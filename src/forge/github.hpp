@@ -17,6 +17,7 @@ namespace quarry::forge {
 struct Run {
   run::WorkflowRun facts; ///< by which buckets are chosen
   std::string workflow;   ///< file name, "ci.yml"
+  std::string title;      ///< `run-name` of the workflow, or what started it
   std::string branch, commit, event;
   std::string status;     ///< "completed", "in_progress", …
   std::string conclusion; ///< "success", "failure", …; empty while it runs

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "sys/clock.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -63,6 +64,14 @@ Result<WorkflowRun> parse_workflow_run(NamedText named) {
   if (run["head_repository"].is_null()) return parsed;
   TRY(parsed.head_repository, full_name(run["head_repository"], what, "head_repository"));
   return parsed;
+}
+
+std::string release_type_of(const ReleaseRun& run, Era era) {
+  if (!run.workflow.starts_with("multi_arch_release") && !run.workflow.starts_with("release_")) return {};
+  const auto& known = release_types(era);
+  for (const auto& word : text::split_any(run.title, "(), "))
+    if (std::ranges::find(known, word) != known.end()) return word;
+  return run.event == "schedule" ? "nightly" : "dev";
 }
 
 Result<bool> is_fork_event(NamedText named) {

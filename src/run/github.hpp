@@ -25,6 +25,17 @@ struct WorkflowRun {
 /// `what` names the document in errors. A missing `head_repository` is an error, null means deleted.
 Result<WorkflowRun> parse_workflow_run(NamedText named);
 
+/// What says which release a run made.
+struct ReleaseRun {
+  std::string_view workflow; ///< file name
+  std::string_view title;    ///< GitHub's `display_title`: the workflow's `run-name`
+  std::string_view event;
+};
+/// The release type of a run of TheRock's release workflows: `multi_arch_release*.yml` and February's `release_*.yml`.
+/// Their run names say it ("Multi-Arch Release (dev) | Linux: gfx94x"). One whose name does not is a nightly release on
+/// a schedule, and else a dev release, the only one that people may start. Empty for other workflows. Pure.
+std::string release_type_of(const ReleaseRun& run, Era era);
+
 /// Whether the pull request of an event's payload comes from a fork; a deleted repository was one.
 Result<bool> is_fork_event(NamedText named);
 

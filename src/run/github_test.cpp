@@ -26,6 +26,17 @@ TEST(WorkflowRun, ADeletedForkIsKnown) {
   EXPECT_FALSE(run->updated_at_us);
 }
 
+TEST(WorkflowRun, AReleaseSaysItsType) {
+  auto aug = [](ReleaseRun run) { return release_type_of(run, Era::aug); };
+  EXPECT_EQ(aug({"multi_arch_release.yml", "Multi-Arch Release (nightly-bkc) | Linux: all | Windows: none", ""}),
+            "nightly-bkc");
+  EXPECT_EQ(aug({"multi_arch_release_asan.yml", "Multi-Arch Release ASAN", "workflow_dispatch"}), "dev");
+  EXPECT_EQ(aug({"multi_arch_release.yml", "Multi-Arch Release", "schedule"}), "nightly");
+  EXPECT_EQ(aug({"multi_arch_ci.yml", "Fix the build (nightly)", "push"}), "");
+  auto title = "Release portable Linux packages (gfx94X,gfx110X, prerelease)";
+  EXPECT_EQ(release_type_of({"release_portable_linux_packages.yml", title, ""}, Era::feb), "prerelease");
+}
+
 TEST(WorkflowRun, RefusesOtherDocuments) {
   struct Case {
     const char *json, *code;

@@ -12,12 +12,12 @@ import urllib.parse
 HOME = "ROCm/TheRock"
 
 
-def run_object(run_id: int, sha: str, conclusion: str | None = "success", branch: str = "main", head: str | None = HOME, repository: str = HOME, minute: int = 0, workflow: str = "ci.yml") -> dict:
+def run_object(run_id: int, sha: str, conclusion: str | None = "success", branch: str = "main", head: str | None = HOME, repository: str = HOME, minute: int = 0, workflow: str = "ci.yml", title: str = "Update README.md") -> dict:
     """A workflow run with the fields of the documented example."""
     owner = {"login": repository.split("/")[0], "id": 1, "type": "Organization"}
     return {
         "id": run_id, "name": "CI", "node_id": "MDEyOldvcmtmbG93IFJ1bjI2OTI4OQ==", "check_suite_id": 42, "head_branch": branch, "head_sha": sha,
-        "path": f".github/workflows/{workflow}@{branch}", "run_number": 562, "run_attempt": 1, "event": "push",
+        "path": f".github/workflows/{workflow}@{branch}", "run_number": 562, "run_attempt": 1, "event": "push", "display_title": title,
         "status": "completed" if conclusion else "in_progress", "conclusion": conclusion, "workflow_id": 159038,
         "url": f"https://api.github.com/repos/{repository}/actions/runs/{run_id}", "html_url": f"https://github.com/{repository}/actions/runs/{run_id}",
         "pull_requests": [], "created_at": f"2026-01-22T19:{minute:02}:08Z", "updated_at": f"2026-01-22T20:{minute:02}:08Z", "run_started_at": f"2026-01-22T19:{minute:02}:08Z",

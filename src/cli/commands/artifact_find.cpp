@@ -163,7 +163,9 @@ Command artifact_find_command() {
           "targets) and for every `--require`. It reports what newer runs are missing.\n\n"
           "The token is GH_TOKEN, else GITHUB_TOKEN, else what `gh auth token` says, else none; GITHUB_API_URL names "
           "another server. Buckets are chosen as `quarry run locate` does, and read without a signature when nothing "
-          "names credentials; `--store` says another place.",
+          "names credentials; `--store` says another place. The artifacts of a release workflow's run "
+          "(`multi_arch_release*.yml`, in February `release_*.yml`) lie in the bucket of its release type, which the "
+          "run's name says: \"Multi-Arch Release (nightly)\".",
       .operands = {},
       .flags = {{"--run-id", "ID", "this run"},
                 {"--commit", "SHA", "runs of this commit, at least 7 digits of it"},
@@ -188,7 +190,7 @@ Command artifact_find_command() {
                 {"--limit", "N", "how many runs to look at", {}, "50"},
                 {"--store", "LOCATOR", "look here instead of today's bucket", {}, {}, "QUARRY_STORE"},
                 {"--bucket", "NAME", "this bucket, whatever the rules say"},
-                {"--release-type", "TYPE", "as for `run locate` (default: RELEASE_TYPE, then ci)"},
+                {"--release-type", "TYPE", "as for `run locate` (default: RELEASE_TYPE, then the run's own)"},
                 {"--era", "ERA", "the rules for buckets", {"quarry", "feb", "aug"}, "quarry"}},
       .examples = {{"quarry artifact find --commit 0123abcd --artifact-group gfx94X-dcgpu", "what a commit's CI left"},
                    {"quarry artifact find --latest-good --branch main --artifact-group gfx94X-dcgpu --json",
