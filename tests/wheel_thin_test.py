@@ -17,7 +17,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from support import debian_rocm, kpack, small_windows_artifacts  # noqa: E402
-from support.quarry import good, refused  # noqa: E402
+from support.quarry import good, quarry, refused  # noqa: E402
 from support.usual import long  # noqa: E402
 
 KERNEL = "__attribute__((amdgpu_kernel)) void kernel(int *p) { *p = 1; }\n"
@@ -229,6 +229,23 @@ def test_bad_requests(fat, tmp_path):
     refused("W025", 2, "wheel", "thin", fat, "--targets", "gfx942", "-d", tmp_path / "link")
     refused("D001", 3, "wheel", "thin", tmp_path / NAME, "--targets", "gfx942", "-d", thin)
     assert not list(thin.glob("*"))
+
+
+def test_refuses_what_gpu_list_misses(code, tmp_path):
+    """Files whose target only their path says: kernels in other formats count as code, tuning data does not."""
+    files = {"kernels": "demo/lib/aotriton.images/amd-gfx1030/flash/k.aks2", "data": "demo/lib/rocblas/library/T_gfx1030.dat"}
+    for kind, name in files.items():
+        made = wheel(tmp_path / kind / NAME, {"demo/lib/rocblas/library/K_gfx942.co": code["gfx942"].read_bytes(), name: b"not an ELF file"})
+        words = ("wheel", "thin", made, "--targets", "gfx1030", "-d", tmp_path / "thin")
+        verdicts = quarry("gpu", "list", made, "--amdgpu-family", "gfx103X-dgpu", "--json").json["verdicts"]
+        assert ("gfx1030" in [one["target"] for one in verdicts if one["verdict"] == "missing"]) == (kind == "data")
+        if kind == "kernels":
+            good(*words)
+        else:
+            assert "it has code for gfx942\n" in refused("G114", 3, *words).err
+    only = wheel(tmp_path / "only" / NAME, {files["kernels"]: b"not an ELF file"})
+    assert "it has code for gfx1030" in refused("G114", 3, "wheel", "thin", only, "--targets", "gfx942", "-d", tmp_path / "thin").err
+    assert "(gfx1030)" in good("gpu", "list", only).out  # what G114 tells people to look at
 
 
 def test_damaged_code_is_refused(library, tmp_path):

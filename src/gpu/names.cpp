@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include <algorithm>
+#include <array>
 
 namespace quarry::gpu {
 
@@ -160,9 +161,8 @@ NamedTarget as_folder(NamedTarget one) {
   one.unit = in_directory ? one.unit.substr(0, one.unit.find('/', star)) : one.unit.substr(0, slash + 1) + "*";
   return one;
 }
-} // namespace
 
-std::optional<NamedTarget> target_of_path(std::string_view path) {
+std::optional<NamedTarget> named_target(std::string_view path) {
   for (auto* rule : {miopen_kernels, composable_kernel, kpack})
     if (auto found = rule(path)) return found;
   for (auto* rule : {tensile, miopen_database})
@@ -171,6 +171,19 @@ std::optional<NamedTarget> target_of_path(std::string_view path) {
   for (std::string_view anchor : {"engines/arch_content/", "engines/test_arch_content/"})
     if (auto found = by_directory(path, anchor, "", "hipDNN")) return as_folder(*std::move(found));
   return std::nullopt;
+}
+
+/// Tensile's catalogues of kernels, MIOpen's databases of what is fast, lists of files.
+bool is_tuning_data(std::string_view path) {
+  constexpr std::array<std::string_view, 6> k_endings = {".dat", ".txt", ".model", ".json", ".yaml", ".csv"};
+  return std::ranges::any_of(k_endings, [&](std::string_view ending) { return path.ends_with(ending); });
+}
+} // namespace
+
+std::optional<NamedTarget> target_of_path(std::string_view path) {
+  auto found = named_target(path);
+  if (found) found->kernels = !is_tuning_data(path);
+  return found;
 }
 
 } // namespace quarry::gpu

@@ -12,6 +12,9 @@ struct NamedTarget {
   Target target;
   std::string_view maker; ///< "Tensile", "MIOpen", "AOTriton", "CK", "hipDNN", "kpack"
   std::string unit;       ///< the path, or its directory, with `*` for the target: files of a unit serve one purpose
+  /// Whether such a file holds kernels, maybe in a format that is not read here (AOTriton's images, MIOpen's .kdb);
+  /// false for tuning data and lists. Where no code object is found in it, its path counts as code for the target.
+  bool kernels = true;
 };
 
 /// The target that `path` ('/' separated) names. Returns nullopt for a path without a target, and for the path of a

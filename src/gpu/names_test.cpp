@@ -43,6 +43,15 @@ TEST(Names, PathsWithATarget) {
   }
 }
 
+TEST(Names, WhichFilesHoldKernels) {
+  for (std::string_view path :
+       {"aotriton.images/amd-gfx90a/flash/k.aks2", "share/miopen/db/gfx942.kdb", "lib/rocblas/library/K_gfx942.co"})
+    EXPECT_TRUE(target_of_path(path)->kernels) << path;
+  for (std::string_view path : {"lib/rocblas/library/T_gfx942.dat", "share/miopen/db/gfx942130.db.txt",
+                                "share/miopen/db/gfx942.tn.model", "lib/hipblaslt/library/gfx942/TensileManifest.txt"})
+    EXPECT_FALSE(target_of_path(path)->kernels) << path;
+}
+
 TEST(Names, PathsThatServeAllTargets) {
   for (std::string_view path :
        {"", "gfx942", "lib/libx_gfx942.so", "lib/rocblas/library/TensileLibrary_fallback.dat",

@@ -3,6 +3,7 @@
 #include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "gpu/thin.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -46,14 +47,26 @@ void report(Judgement& into, Finding finding) { into.findings.push_back(std::mov
 
 // missing
 
+/// Files of kernels in a format that is not read here, by the processor in their paths, as `wheel thin` counts them.
+std::set<std::string> processors_of_paths(const std::vector<Unit>& units) {
+  std::set<std::string> processors;
+  for (const auto& unit : units)
+    if (unit.file->named && unit.file->named->kernels && unit.file->contents.objects.empty())
+      processors.insert(unit.file->named->target.processor);
+  return processors;
+}
+
 void find_missing(const std::vector<Unit>& units, const Asked& asked, Judgement& into) {
   std::set<std::string> present;
   for (const auto& unit : units)
     for (const auto& [processor, sums] : unit.by_processor) present.insert(processor);
+  const auto paths = processors_of_paths(units);
   std::vector<std::string> missing;
-  for (const auto& target : asked.targets)
-    if (std::ranges::none_of(present, [&](const std::string& code) { return gpu::runs_on(code, target); }))
-      missing.push_back(target);
+  for (const auto& target : asked.targets) {
+    auto runs = [&](const std::string& code) { return gpu::runs_on(code, target); };
+    auto may_run = [&](const std::string& path) { return !gpu::is_unwanted({path}, {target}); }; // also "gfx11xx"
+    if (std::ranges::none_of(present, runs) && std::ranges::none_of(paths, may_run)) missing.push_back(target);
+  }
   if (missing.empty()) return;
   for (const auto& target : missing) into.verdicts.push_back({Verdict::missing, target, "", 0});
   report(into,

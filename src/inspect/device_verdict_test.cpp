@@ -36,6 +36,13 @@ TEST(DeviceVerdict, Missing) {
   EXPECT_EQ(verdicts({}, {"gfx942"}), "missing gfx942  0");
 }
 
+TEST(DeviceVerdict, FilesOfKernelsThatAreNotReadCountByTheirPath) {
+  auto so = file("a.so", {"gfx942"});
+  EXPECT_EQ(verdicts({so, file("lib/aotriton.images/amd-gfx950/k.aks2", {})}, {"gfx942", "gfx950"}), "");
+  EXPECT_EQ(verdicts({so, file("lib/aotriton.images/amd-gfx11xx/k.aks2", {})}, {"gfx942", "gfx1100"}), "");
+  EXPECT_EQ(verdicts({so, file("lib/rocblas/library/T_gfx950.dat", {})}, {"gfx942", "gfx950"}), "missing gfx950  0");
+}
+
 TEST(DeviceVerdict, GenericTargetsAndVariantsCount) {
   EXPECT_EQ(
       verdicts({file("a.so", {"gfx11-generic", "gfx90a:xnack+", "gfx90a:xnack-"})}, {"gfx1100", "gfx1151", "gfx90a"}),

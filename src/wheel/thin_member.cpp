@@ -69,7 +69,7 @@ MemberLook look_at_path(const std::string& path, const ThinRules& rules) {
   MemberLook look;
   auto named = gpu::target_of_path(path);
   if (!named) return look;
-  look.processors.insert(named->target.processor);
+  if (named->kernels) look.processors.insert(named->target.processor);
   bool unwanted = gpu::is_unwanted(named->target, rules.devices);
   look.dropped = unwanted && may_be_dropped(path, rules);
   if (unwanted && !look.dropped)
@@ -94,6 +94,7 @@ Result<MemberLook> thin_member(const std::string& path, const content::Rope& con
                                       : fmt::format("the file is code for {} as a whole", code));
   }
   look.code = code_of(thinned, look.dropped, rules.devices);
+  if (!thinned.before.objects.empty()) look.processors.clear(); // the code says it, not the path
   for (const auto& object : thinned.before.objects) look.processors.insert(object.target.processor);
   if (!unwanted) std::ranges::move(thinned.left, std::back_inserter(look.left));
   if (thinned.changed) look.thinned = std::move(thinned.file);

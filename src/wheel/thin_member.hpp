@@ -33,8 +33,9 @@ struct MemberLook {
   bool dropped = false;                 ///< the file leaves the wheel
   std::optional<content::Rope> thinned; ///< the new content, if it changes
   CodeByTarget code;                    ///< of what was read: files that are dropped by their path are not
-  std::set<std::string> processors;     ///< whose code it has, also by its path
-  std::vector<std::string> left;        ///< why code stays that nobody asked for
+  /// Whose code it has, as `gpu list` counts: a file of kernels that is not read counts by its path.
+  std::set<std::string> processors;
+  std::vector<std::string> left; ///< why code stays that nobody asked for
 };
 
 /// What the path alone says: a file for a target that nobody asked for is dropped and need not be read. Static

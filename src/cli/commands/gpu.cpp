@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::cli {
 
@@ -58,19 +59,30 @@ std::string file_table(const inspect::DeviceCode& code, Look look) {
   return out;
 }
 
-std::string as_text(const inspect::DeviceCode& code, const inspect::Judgement& judgement, const inspect::Asked& asked,
-                    Look look) {
-  if (judgement.targets.empty()) return {};
-  auto out = file_table(code, look) + "\n" + target_table(judgement, asked, look);
+/// "3 files (2 MiB) for gfx942, gfx950 by their path": what the tables do not have.
+std::string named_line(const inspect::DeviceCode& code) {
   std::size_t count = 0;
   std::uint64_t bytes = 0;
+  std::set<std::string> targets;
   for (const auto& file : code.files)
-    if (file.named && file.contents.objects.empty()) ++count, bytes += file.size;
-  if (count > 0)
-    out += fmt::format("\n{} ({}) belong to one target by their path and hold no code object: tuning data, kernels in "
-                       "other formats\n",
-                       units::things(count, "file"), units::bytes(bytes));
-  return out;
+    if (file.named && file.contents.objects.empty()) {
+      ++count, bytes += file.size;
+      targets.insert(file.named->target.str());
+    }
+  if (count == 0) return {};
+  std::vector<std::string> names(targets.begin(), targets.end());
+  std::ranges::sort(names, inspect::target_less);
+  return fmt::format("{} ({}) {} for one target by {} path and {} no code object that is read here ({}): tuning data, "
+                     "kernels in other formats\n",
+                     units::things(count, "file"), units::bytes(bytes), count == 1 ? "is" : "are",
+                     count == 1 ? "its" : "their", count == 1 ? "holds" : "hold", text::join(names, " "));
+}
+
+std::string as_text(const inspect::DeviceCode& code, const inspect::Judgement& judgement, const inspect::Asked& asked,
+                    Look look) {
+  auto named = named_line(code);
+  if (judgement.targets.empty()) return named;
+  return file_table(code, look) + "\n" + target_table(judgement, asked, look) + (named.empty() ? "" : "\n" + named);
 }
 
 // JSON
@@ -94,6 +106,7 @@ Json named_json(const inspect::DeviceCode& code) {
       out.push_back({{"file", file.path},
                      {"target", file.named->target.str()},
                      {"maker", file.named->maker},
+                     {"kernels", file.named->kernels},
                      {"bytes", file.size}});
   return out;
 }
