@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import email
 import json
+import os
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -14,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from support import distributions, static_server  # noqa: E402
 from support.clients import client  # noqa: E402
-from support.quarry import clean_environment, good, refused  # noqa: E402
+from support.quarry import PROGRAM, clean_environment, good, refused  # noqa: E402
 
 
 @pytest.fixture
@@ -133,6 +135,19 @@ def test_a_field_that_nobody_knows_can_only_be_removed(tmp_path):
     assert metadata_of(edited(odd, "--remove", "Sumary", "--set", "Summary=right")).items()[-1] == ("Summary", "right")
     error = refused("W026", 2, "wheel", "edit", odd, "--set", "Sumary=x", "-d", tmp_path / "again").err
     assert "`Sumary` is not a field of METADATA" in error and "summary" in error
+
+
+def memory_of(*words: str | Path) -> int:
+    """KiB. The memory of who starts a program counts for it, so a small Python stands between."""
+    script = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    return int(subprocess.run([sys.executable, "-ISc", script, PROGRAM, *words], check=True, capture_output=True, text=True, env=clean_environment()).stdout)
+
+
+def test_a_retag_needs_no_buffers_of_whole_chunks(tmp_path):
+    """Two small files are new; 4 MiB of buffers for them were a quarter of all memory."""
+    large = distributions.wheel(tmp_path, "demo", "1.0", payload=os.urandom(8 << 20))
+    needed = memory_of("wheel", "retag", large, "--build", "2", "-d", tmp_path / "out") - memory_of("wheel", "retag", "--help")
+    assert needed < 6 << 10, needed
 
 
 def test_the_original_is_never_replaced(wheel):

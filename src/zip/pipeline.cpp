@@ -17,9 +17,24 @@ namespace {
 // (2 MiB each).
 constexpr std::size_t k_window_per_worker = 4, k_window_extra = 2;
 
+/// What the chunks of some entries need: two small files do not need buffers of two whole chunks, 4 MiB.
+struct ChunkRoom {
+  std::size_t history = 0, data = 0;
+};
+
+ChunkRoom room_for(std::span<const Entry> entries) {
+  ChunkRoom room;
+  for (const auto& e : entries) {
+    if (e.data.size() > codec::k_chunk_bytes) room.history = codec::k_history_bytes;
+    room.data =
+        std::max(room.data, static_cast<std::size_t>(std::min<std::uint64_t>(codec::k_chunk_bytes, e.data.size())));
+  }
+  return room;
+}
+
 struct Slot {
-  std::vector<std::byte> input = std::vector<std::byte>(codec::k_history_bytes + codec::k_chunk_bytes);
-  std::vector<std::byte> output = std::vector<std::byte>(codec::encoded_bytes_max(codec::k_chunk_bytes));
+  explicit Slot(const ChunkRoom& room) : input(room.history + room.data), output(codec::encoded_bytes_max(room.data)) {}
+  std::vector<std::byte> input, output;
   PackedChunk chunk;
   std::size_t history = 0;
   bool whole_entry = false;
@@ -140,7 +155,12 @@ class Pipeline {
 public:
   Pipeline(std::span<const Entry> entries, codec::Profile profile, unsigned workers)
       : entries_(entries), profile_(profile), workers_(std::max(1u, workers)), cutter_(entries, profile),
-        total_(cutter_.count_chunks()), slots_(std::min(total_, workers_ * k_window_per_worker + k_window_extra)) {}
+        total_(cutter_.count_chunks()) {
+    auto room = room_for(entries);
+    auto count = std::min(total_, workers_ * k_window_per_worker + k_window_extra);
+    slots_.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) slots_.emplace_back(room);
+  }
 
   Result<void> run(const ChunkConsumer& consume) {
     // Stopped before the threads are joined, also when `consume` throws: they would wait for room for ever.
