@@ -4,6 +4,7 @@
 #include "codec/compression.hpp"
 #include "inspect/elf_compare.hpp"
 #include "inspect/parts.hpp"
+#include "inspect/python_module.hpp"
 #include "inspect/values.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -144,6 +145,9 @@ private:
         add(place, Kind::content, fmt::format("{} | {}", units::bytes(left.size), units::bytes(right.size)));
     TRY(bool same, place.ends_with(".json") ? same_json(l, r) : Result<bool>(false), "while reading " + place);
     if (same) difference.parts.push_back({place + "!form", Kind::content, "the same values, written in another form"});
+    if (place.ends_with(".py")) {
+      TRY(difference.parts, module_parts(place, l, r), "while reading " + place);
+    }
     return {};
   }
 

@@ -103,12 +103,13 @@ TEST_F(TwoRuns, PackagesAreComparedInTheirDirectory) {
   inspect::ReadOptions options{1, ::testing::TempDir()};
   auto section = compare_packages({side("a"), side("b")}, table_of(""), options);
   ASSERT_TRUE(section) << render(section.error());
-  EXPECT_THAT(places(*section), ElementsAre("demo!demo.py"));
+  EXPECT_THAT(places(*section), ElementsAre("demo!demo.py!value:x", "demo!demo.py!source"));
   EXPECT_EQ(section->differences[0].where, "python/g");
-  auto explained = compare_packages({side("a"), side("b")}, table_of("#packages\tdemo!*.py\tanother day\n"), options);
-  EXPECT_THAT(places(*explained), ElementsAre("ok demo!demo.py"));
+  auto explained =
+      compare_packages({side("a"), side("b")}, table_of("#packages\tdemo!*.py!source\tour own\n"), options);
+  EXPECT_THAT(places(*explained), ElementsAre("demo!demo.py!value:x", "ok demo!demo.py!source"));
   auto by_package = compare_packages({side("a"), side("b")}, table_of("demo\tdemo.py\tanother day\n"), options);
-  EXPECT_THAT(places(*by_package), ElementsAre("ok demo!demo.py"));
+  EXPECT_THAT(places(*by_package), ElementsAre("ok demo!demo.py!value:x", "ok demo!demo.py!source"));
   ASSERT_TRUE(sys::remove_tree(root));
 }
 

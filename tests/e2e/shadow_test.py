@@ -308,6 +308,8 @@ DEFECTS = {
     "another symbol": (OURS, CORE, replaced("libamdhip64.so.5", b"amdhip64_version\0", b"amdhip64_vorsion\0"), [f"rocm-sdk-core!{HIP}!code"]),
     "a launcher of another program": (THEIRS, CORE, starts_another, [f"{STARTER}!code", f"{STARTER}!interpreter", f"{STARTER}!needs:libc.so.6!theirs", f"{STARTER}!type", f"{STARTER}!versions"]),
     "a program that is not executable": (OURS, CORE, not_executable, ["rocm-sdk-core!_rocm_sdk_core/bin/hipconfig"]),
+    "another version in a module": (OURS, CORE, replaced("_dist_info.py", b'__version__ = "7.2.0"', b'__version__ = "7.2.1"'), ["rocm-sdk-core!rocm_sdk_core/_dist_info.py!value:__version__"]),
+    "a family less in a module": (OURS, LIBRARIES, replaced("_dist_info.py", b'FAMILIES = ["gfx1030", "gfx942"]', b'FAMILIES = ["gfx1030"]'), ["rocm-sdk-libraries!rocm_sdk_libraries/_dist_info.py!value:AVAILABLE_TARGET_FAMILIES"]),
     "a console script that we lack": (OURS, CORE, replaced("entry_points.txt", b"hipconfig = rocm_sdk_core._cli:hipconfig\n", b""), ["rocm-sdk-core!script:hipconfig!theirs"]),
     "another entry point": (OURS, CORE, replaced("entry_points.txt", b"_cli:hipconfig", b"_cli:amdclang"), ["rocm-sdk-core!script:hipconfig"]),
     "a console script for a program that is there": (
@@ -374,12 +376,15 @@ def test_the_sdist_asks_for_everything(own):
             assert old in files["rocm-7.2.0/PKG-INFO"], old
             files["rocm-7.2.0/PKG-INFO"] = files["rocm-7.2.0/PKG-INFO"].replace(old, new)
         del files["rocm-7.2.0/src/rocm_sdk/__main__.py"]
+        module = "rocm-7.2.0/src/rocm_sdk/__init__.py"
+        files[module] = files[module].replace(b'"find_libraries", ', b"")
 
     rebuild_sdist(pair.store / "43-linux/python/rocm-7.2.0.tar.gz", change)
     places = [
         "metadata:Provides-Extra:device-gfx942!theirs",
         'metadata:Requires-Dist:rocm-profiler; extra == "profiler"!marker:sys_platform == "win32" and extra == "profiler"|extra == "profiler"',
         'metadata:Requires-Dist:rocm-sdk-devel; extra == "devel"!theirs',
+        "src/rocm_sdk/__init__.py!exports:find_libraries!theirs",
         "src/rocm_sdk/__main__.py!theirs",
     ]
     assert unexplained(quarry(*pair.words("--json"))) == [("packages", f"rocm (sdist)!{place}") for place in places]

@@ -1,13 +1,16 @@
 """Packages in the form that the scripts' builder gives them: how to record that form, and how to make packages of it.
 
-The form is facts: names, order and modes of members, fields of METADATA, WHEEL and PKG-INFO, entry points, run paths, what a payload links to. No text of
-another project is recorded: a Python module, a README or a summary is only said to be there, and stand-ins take its place in what write() makes.
+The form is facts: names, order and modes of members, fields of METADATA, WHEEL and PKG-INFO, entry points, run paths, what a payload links to, the constants
+of Python modules and what `__all__` lists. No text of another project is recorded: a Python module, a README or a summary is only said to be there, and
+stand-ins take its place in what write() makes.
 
     python tests/support/package_forms.py DIST ARTIFACTS    prints the form of the packages in DIST, which were made of ARTIFACTS"""
 
 from __future__ import annotations
 
+import ast
 import base64
+import contextlib
 import hashlib
 import io
 import json
@@ -38,6 +41,42 @@ def artifact_file(artifacts: Path, relative: str) -> Path | None:
 # --- recording
 
 
+def literal(node: ast.AST) -> object:
+    """What an assignment says; KeyError if that is not a literal. An entry of a table counts as its key."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        node = node.slice
+    if isinstance(node, (ast.List, ast.Tuple)) and all(isinstance(each, ast.Constant) for each in node.elts):
+        return [literal(each) for each in node.elts]
+    if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, bool, type(None))):
+        return node.value
+    raise KeyError(node)
+
+
+def constants(text: bytes) -> dict[str, object]:
+    """The literals that a module gives names to, as it leaves them."""
+    found: dict[str, object] = {}
+    for node in ast.parse(text).body:
+        with contextlib.suppress(KeyError):
+            if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                if isinstance(target, ast.Name) and node.value:
+                    found[target.id] = literal(node.value)
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) and node.value.func.attr == "append":
+                found[node.value.func.value.id].append(literal(node.value.args[0]))
+    return {name: sorted(value) if isinstance(value, list) else value for name, value in found.items()}
+
+
+def module(text: bytes) -> object:
+    said = constants(text)
+    return {"module": said} if said else "module"
+
+
+def stand_in(what: object) -> bytes:
+    """A module that says the same."""
+    said = what["module"] if isinstance(what, dict) else {}
+    return STAND_IN + "".join(f"{name} = {value!r}\n" for name, value in said.items()).encode()
+
+
 def described(name: str, data: bytes, artifacts: Path) -> object:
     """What the member is: enough to make one of the same form."""
     if ".dist-info/" in name:
@@ -48,7 +87,7 @@ def described(name: str, data: bytes, artifacts: Path) -> object:
         with tarfile.open(fileobj=io.BytesIO(data)) as tar:
             return {"payload": [[each.name, each.linkname if each.issym() else "/" if each.isdir() else ""] for each in tar]}
     if not data.startswith(b"\x7fELF"):
-        return "empty" if not data else "module" if name.endswith(".py") else "file"
+        return "empty" if not data else module(data) if name.endswith(".py") else "file"
     source = artifact_file(artifacts, name.partition("/")[2])
     if source and source.is_symlink() and ".so" not in name:
         return {"starts": str(source.readlink())}
@@ -83,7 +122,7 @@ def sdist_form(path: Path) -> dict:
         for member in archive:
             name = member.name.partition("/")[2]
             data = archive.extractfile(member).read() if member.isfile() else b""
-            form["members"].append([name, "/" if member.isdir() else "empty" if not data else "text"])
+            form["members"].append([name, "/" if member.isdir() else "empty" if not data else module(data) if name.endswith(".py") else "text"])
             if name == "PKG-INFO":
                 form[name] = lines_of(data)
     return form
@@ -144,6 +183,8 @@ def content(name: str, what: object, version: str, artifacts: Path) -> bytes:
         if "links" in what:
             document = {"version": version, "links": what["links"]}
             return json.dumps({key: document[key] for key in what["keys"]}, indent=2).encode() + (b"\n" if what["newline"] else b"")
+        if "module" in what:
+            return stand_in(what)
         if "payload" in what:
             return payload(what["payload"], artifacts)
         return starter(what["starts"]) if "starts" in what else patched(artifact_file(artifacts, relative), what["rpath"])
@@ -179,7 +220,7 @@ def write_sdist(path: Path, form: dict) -> None:
         for name, what in form["members"]:
             entry = tarfile.TarInfo(f"{top}/{name}" if name else top)
             text = ("\n".join(form["PKG-INFO"]) + "\n").encode() if name.endswith("PKG-INFO") else STAND_IN
-            data = b"" if what in ("/", "empty") else text
+            data = b"" if what in ("/", "empty") else stand_in(what) if name.endswith(".py") else text
             entry.type, entry.mode, entry.size = (tarfile.DIRTYPE, 0o755, 0) if what == "/" else (tarfile.REGTYPE, 0o644, len(data))
             archive.addfile(entry, io.BytesIO(data))
 
