@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include "codec/compression.hpp"
+#include "elf/elf.hpp"
 #include "inspect/elf_compare.hpp"
 #include "inspect/parts.hpp"
 #include "inspect/python_module.hpp"
@@ -51,6 +52,18 @@ bool leads_nowhere(const std::string& name, const Entry& entry, const Entries& e
   return below == entries.end() || !below->first.starts_with(target + "/");
 }
 
+/// Whether a file is a library whose SONAME is another name, and nothing of that name lies beside it. A builder that
+/// packages libraries by their SONAME leaves it out. Reads the file's headers.
+Result<bool> lacks_soname_file(const std::string& path, const Entry& entry, const Entries& entries) {
+  auto name = path::basename(path);
+  if (!entry.link.empty() || name.find(".so") == name.npos) return false;
+  TRY(auto bytes, entry.open(), "while reading " + path);
+  TRY(bool elf, elf::has_magic(bytes), "while reading " + path);
+  auto facts = elf ? elf::read_facts(bytes, path) : Result<elf::Facts>(elf::Facts());
+  if (!facts || !facts->soname || *facts->soname == name) return false;
+  return !entries.contains(path::join(path::dirname(path), *facts->soname));
+}
+
 class PackageComparison {
 public:
   PackageComparison(PackageDiff& out, const ReadOptions& options) : out_(out), options_(options) {}
@@ -91,17 +104,38 @@ private:
       auto a = l.find(name), b = r.find(name);
       if (a != l.end() && b != r.end()) {
         TRY_DO(pair(inside, a->second, b->second));
+        if (a->second.second->link != b->second.second->link)
+          link_parts(leads_nowhere(name, *a->second.second, left), leads_nowhere(name, *b->second.second, right));
         continue;
       }
       const auto& [path, entry] = a == l.end() ? b->second : a->second;
-      auto& difference = add(inside + path, a == l.end() ? Kind::only_right : Kind::only_left, what_it_is(*entry));
-      if (leads_nowhere(path, *entry, a == l.end() ? right : left))
-        difference.parts.push_back({difference.place + "!dangling", difference.kind, difference.message});
+      TRY_DO(one_side(inside, {path, entry}, a == l.end() ? right : left, a == l.end()));
     }
     return {};
   }
 
   using Named = std::pair<std::string, const Entry*>;
+
+  /// What only one of the packages has; `entries` are all of that one.
+  Result<void> one_side(const std::string& inside, const Named& file, const Entries& entries, bool on_right) {
+    const auto& [path, entry] = file;
+    auto& difference = add(inside + path, on_right ? Kind::only_right : Kind::only_left, what_it_is(*entry));
+    auto part = [&](const char* name) {
+      difference.parts.push_back({difference.place + name, difference.kind, difference.message});
+    };
+    if (leads_nowhere(path, *entry, entries)) part("!dangling");
+    TRY(bool alone, lacks_soname_file(path, *entry, entries));
+    if (alone) part("!no-soname-file");
+    return {};
+  }
+
+  /// The link that was compared last leads nowhere on one side, and somewhere on the other.
+  void link_parts(bool left, bool right) {
+    auto& difference = out_.differences.back();
+    if (left != right)
+      difference.parts.push_back(
+          {difference.place + "!dangling", left ? Kind::only_left : Kind::only_right, difference.message});
+  }
 
   Result<void> pair(const std::string& inside, const Named& left, const Named& right) {
     const auto& [left_path, l] = left;

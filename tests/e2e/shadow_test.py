@@ -156,6 +156,7 @@ def test_each_line_of_the_table_is_needed(pairs, own, ready):
     edit_library(uploaded.store / "43-linux/python" / CORE, HIP, "--rpath", core_run_path(uploaded) + ":$ORIGIN")
     edit_library(uploaded.packages() / LIBRARIES, BLAS, "--rpath", core_run_path(uploaded, LIBRARIES, BLAS) + ":/opt/rocm/lib")
     rebuild_wheel(uploaded.packages() / DEVEL, repacked(link=("lib/libgone.so", "libgone.so.1")))
+    add_library(uploaded.store / "43-linux/python" / LIBRARIES, "libodd.so.1.2", "libodd.so.1")
     runs.append(good(*uploaded.words("--json")))
     rows = [line.split("\t") for line in TABLE.read_text().splitlines() if line.startswith(tuple(f"#{topic}\t" for topic in TOPICS))]
     assert len(rows) > 60
@@ -232,6 +233,20 @@ def edit_library(wheel: Path, library: str, *words: str) -> None:
         before.write_bytes(members[library][0])
         good("elf", "edit", before, *words, "--output", after)
         members[library] = (after.read_bytes(), members[library][1])
+        before.unlink()
+        after.unlink()
+
+    rebuild_wheel(wheel, change)
+
+
+def add_library(wheel: Path, name: str, soname: str) -> None:
+    """A copy of hipblas under another name."""
+
+    def change(members: dict) -> None:
+        before, after = wheel.parent.parent / "before.so", wheel.parent.parent / "after.so"
+        before.write_bytes(members[BLAS][0])
+        good("elf", "edit", before, "--soname", soname, "--output", after)
+        members[f"{BLAS.rpartition('/')[0]}/{name}"] = (after.read_bytes(), members[BLAS][1])
         before.unlink()
         after.unlink()
 
@@ -365,6 +380,18 @@ def test_an_edit_of_a_library_is_not_explained(own, words, place):
     old = core_run_path(pair, LIBRARIES, BLAS)
     edit_library(pair.packages() / LIBRARIES, BLAS, *(word.replace("{old}", old) for word in words))
     assert ("packages", f"rocm-sdk-libraries!{BLAS}!{place}") in unexplained(quarry(*pair.words("--json")))
+
+
+def test_a_library_without_a_file_of_its_soname(own):
+    """Theirs drops it, and its link in the development files leads nowhere. Another library that we alone have is not explained."""
+    pair = own("aug")
+    ours, theirs = pair.store / "43-linux/python", pair.packages()
+    add_library(ours / LIBRARIES, "libodd.so.1.2", "libodd.so.1")
+    rebuild_wheel(ours / DEVEL, repacked(link=("lib/libodd.so.1.2", "../../_rocm_sdk_libraries/lib/libodd.so.1.2")))
+    rebuild_wheel(theirs / DEVEL, repacked(link=("lib/libodd.so.1.2", "libodd.so.1")))
+    assert "is kept under its own name" in good(*pair.words()).out
+    add_library(ours / LIBRARIES, "libodd.so.2.1", "libhipblas.so.2")
+    assert unexplained(quarry(*pair.words("--json"))) == [("packages", "rocm-sdk-libraries!_rocm_sdk_libraries/lib/libodd.so.2.1!ours")]
 
 
 def test_the_sdist_asks_for_everything(own):
