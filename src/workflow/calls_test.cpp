@@ -63,6 +63,13 @@ INSTANTIATE_TEST_SUITE_P(
         Dispatching{"echo $((1<<n))\ngh workflow run t.yml", {"t.yml"}},
         Dispatching{"cat <<< text\ngh workflow run t.yml", {"t.yml"}}));
 
+TEST(JavaScriptOfOneLine, HasABoundOfCalls) {
+  std::string script;
+  for (int i = 0; i < 20'000; ++i) script += "createWorkflowDispatch({";
+  EXPECT_EQ(dispatches_of("uses: actions/github-script@v8\n        with:\n          script", script).size(), 256u)
+      << "the line of each was looked for from the beginning";
+}
+
 TEST(Scripts, ManyDocumentsOnALineAreReadOnce) {
   std::string line;
   for (int i = 0; i < 4000; ++i) line += "cat <<a | ";

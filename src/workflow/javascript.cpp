@@ -11,6 +11,8 @@ namespace quarry::workflow {
 
 namespace {
 constexpr std::string_view k_create = "createWorkflowDispatch";
+/// Calls of one script that are read: finding the line of each costs a walk through the script.
+constexpr std::size_t k_script_calls_max = 256;
 
 /// Moves over texts, comments, brackets and GitHub's expressions, each in one step.
 class ScriptCursor {
@@ -249,7 +251,8 @@ std::optional<ObjectLiteral> object_literal(std::string_view text) {
 
 std::vector<Call> javascript_calls(const Node& script) {
   std::vector<Call> calls;
-  const auto places = places_of_calls(script.text);
+  auto places = places_of_calls(script.text);
+  places.resize(std::min(places.size(), k_script_calls_max));
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (is_in_comment(script.text, places[i])) continue;
     auto end = i + 1 < places.size() ? places[i + 1] : script.text.size();
