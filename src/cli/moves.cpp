@@ -15,7 +15,7 @@
 namespace quarry::cli {
 
 Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments) {
-  TRY_DO(check_execute(arguments));
+  TRY_DO(check_execute(context, arguments));
   TRY_DO(check_line("--reason", arguments.get("--reason")));
   promote::Options options{who(context),
                            sys::Timestamp::from_us(context.clock.now_us()),

@@ -5,10 +5,28 @@
 
 namespace quarry::cli {
 
-Result<void> check_execute(const Arguments& arguments) {
-  if (!arguments.has("--dry-run") || !arguments.has("--execute")) return {};
-  return fail(ErrorKind::invalid_argument, "O006", "--dry-run and --execute exclude each other",
-              "look first, then execute the digest that is printed");
+namespace {
+bool is_read_by_a_person(const Output& out) { return out.data_look().columns > 0 && !out.json(); }
+} // namespace
+
+Result<void> check_execute(const Context& context, const Arguments& arguments) {
+  if (!arguments.has("--execute")) return {};
+  if (arguments.has("--dry-run"))
+    return fail(ErrorKind::invalid_argument, "O006", "--dry-run and --execute exclude each other",
+                "look first, then execute the digest that is printed");
+  TRY(auto reviewed, registry::ReviewedPlan::parse(arguments.get("--execute")));
+  constexpr auto k_all = registry::PlanDigest::k_digits;
+  if (reviewed.digits().size() == k_all || is_read_by_a_person(context.out)) return {};
+  return fail(ErrorKind::invalid_argument, "O005",
+              fmt::format("`--execute {}` has {} of the {} digits of a plan's digest, and standard output is not a "
+                          "terminal",
+                          reviewed.digits(), reviewed.digits().size(), k_all),
+              "a script gives all of them: `plan` of the document that `--dry-run --json` prints, or its `next:` line");
+}
+
+std::string digits_to_paste(const Output& out, const registry::PlanDigest& plan) {
+  bool person = is_read_by_a_person(out) && out.note_look().columns > 0; // `next:` may be on either stream
+  return person ? plan.hex().substr(0, registry::k_plan_digits_min) : plan.hex();
 }
 
 Result<void> check_reviewed(const Arguments& arguments, const registry::PlanDigest& plan) {

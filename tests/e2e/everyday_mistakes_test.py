@@ -70,7 +70,8 @@ R006  2 gate --from run:1 --to stable --store ftp://host/x
 R010  3 gate --from release:123 --to stable
 C004  2 promote --from run:1
 O005  2 promote --from run:1 --to stable --execute abc
-O002  7 promote --from run:1 --to stable --execute 00000000000000000000
+O005  2 promote --from run:1 --to stable --execute 00000000000000000000
+O002  7 promote --from run:1 --to stable --execute 0000000000000000000000000000000000000000000000000000000000000000
 C006  2 promote --from run:1 --to stable --cells some
 O020  2 promote --from run:1 --to "stable-{family" --policy {d}/own.toml
 O020  2 promote --from run:1 --to "stable-{nosuch}" --policy {d}/own.toml

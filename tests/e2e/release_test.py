@@ -160,7 +160,10 @@ def test_a_release_that_was_interrupted_is_completed(line):
     (unfinished,) = line("status", "--policy", line.policy).json["unfinished"]
     assert unfinished["plan"] == plan and unfinished["moved"] == [CHANNELS[0]] and unfinished["waiting"] == [CHANNELS[1]]
     said = good("status", "--policy", line.policy, "--store", f"file:{line.store}").out
-    assert f"{CHANNELS[1]} has not moved yet" in said
+    assert f"{CHANNELS[1]} has not moved yet: plan {plan} of " in said
+    (pasted,) = re.findall(r"^next: quarry (promote .*)$", quarry("status", "--policy", line.policy, "--store", f"file:{line.store}").err, re.MULTILINE)
+    assert pasted.endswith(f" --execute {plan}") or f" --execute {plan} " in pasted, "a script gets the whole digest"
+    assert "16 of the 64 digits" in line.promote(release, "--execute", plan[:16], code=2).err
     done = line.promote(release, "--execute", plan).json
     assert [channel["moved"] for channel in done["channels"]] == [False, True]
     assert line("status", "--policy", line.policy).json["unfinished"] == []

@@ -194,7 +194,7 @@ Result<publish::Receipt> store_plan(Context& context, store::ObjectStore& store,
 }
 
 Result<int> run_publish(Context& context, const Arguments& arguments) {
-  TRY_DO(check_execute(arguments));
+  TRY_DO(check_execute(context, arguments));
   TRY(auto public_url, public_url_of(arguments));
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   bool dry_run = arguments.has("--dry-run");

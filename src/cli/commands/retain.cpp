@@ -119,7 +119,7 @@ Result<retain::Plan> plan_to_apply(store::ObjectReader& store, const Arguments& 
 }
 
 Result<int> run_apply(Context& context, const Arguments& arguments) {
-  TRY_DO(check_execute(arguments));
+  TRY_DO(check_execute(context, arguments));
   if (arguments.has("--dry-run")) return run_plan(context, arguments);
   TRY_DO(check_line("--reason", arguments.get("--reason")));
   TRY(auto rules, retention_rules(context, arguments));

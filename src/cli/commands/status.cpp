@@ -5,6 +5,7 @@
 #include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
+#include "cli/reviewed.hpp"
 #include "cli/shared_flags.hpp"
 #include "cli/verdict.hpp"
 #include "gate/collect.hpp"
@@ -228,7 +229,7 @@ std::string completing(const Context& context, const Arguments& arguments, const
   }
   NextCommand promote(context, "promote");
   promote.flags_of(of_plan).set("--to", one.pattern);
-  return promote.set("--execute", one.plan.hex().substr(0, registry::k_plan_digits_min)).text();
+  return promote.set("--execute", digits_to_paste(context.out, one.plan)).text();
 }
 
 /// R026: channels of which only the pages are left.
@@ -287,7 +288,7 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
   for (const auto& one : unfinished) {
     for (const auto& channel : one.waiting)
       context.out.data(fmt::format("{} has not moved yet: plan {} of {} was interrupted\n", channel,
-                                   one.plan.hex().substr(0, registry::k_plan_digits_min), one.source));
+                                   digits_to_paste(context.out, one.plan), one.source));
     help.push_back(completing(context, arguments, one));
     half.push_back({{"plan", one.plan}, {"source", one.source}, {"moved", one.moved}, {"waiting", one.waiting}});
   }
