@@ -5,6 +5,7 @@
 #include "promote/named_files.hpp"
 #include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
+#include "promote/untested.hpp"
 #include "publish/verify.hpp"
 #include "registry/bound.hpp"
 #include <algorithm>
@@ -65,12 +66,9 @@ Result<void> check_binding(ObjectStore& store, const std::string& channel, const
 /// That the bytes are what was sealed says nothing of who let them in: whoever writes the record can name any view.
 Result<void> refuse_unproven(const std::string& channel, const registry::Bound& bound,
                              const std::vector<registry::SealedSet>& sets) {
-  constexpr std::size_t k_files_told = 20;
   std::vector<std::string> files;
   for (const auto& sealed : sets)
-    for (const auto& file : sealed.set.files)
-      files.push_back(
-          fmt::format("{}  sha256 {}  set:{}", file.filename, file.sha256.hex(), sealed.digest.short_hex()));
+    for (const auto& file : sealed.set.files) files.push_back(line_of(file, sealed.digest));
   if (files.empty()) return {};
   auto count = files.size();
   return fail(
@@ -84,17 +82,29 @@ Result<void> refuse_unproven(const std::string& channel, const registry::Bound& 
                                  registry::ledger_key(bound.lost), channel)));
 }
 
-/// What a channel shows when it becomes protected counts as let in from then on, so it must be what was sealed. Whoever
-/// may write packages can also write the digest that a store has recorded, so the bytes are read.
+/// The policy that is bound, and what somebody answers for.
+struct Answered {
+  registry::PolicyDigest policy;
+  const Binding& binding;
+};
+
+/// What a channel shows when it becomes protected counts as let in from then on, so a verdict must have let it in or
+/// somebody answers for it, and it must be what was sealed. Whoever may write packages can also write the digest that a
+/// store has recorded, so the bytes are read.
 Result<void> check_shown(ObjectStore& store, const std::optional<registry::Channel>& now, publish::Hashed& hashed,
-                         const Binding& binding) {
+                         const Answered& answered) {
   if (!now) return {};
   TRY(auto bound, registry::bound_by_moves(store, now->record));
   if (!bound.policy.empty() && bound.differs.empty()) return {}; // protected before, by its moves and not by its record
   const auto& name = now->record.name;
   TRY(auto view, registry::load_view(store, now->record.view), "while reading channel " + name);
   TRY(auto sets, registry::load_all_sealed(store, view.sets), "while reading channel " + name);
-  if (!bound.lost.empty() && !binding.trust_shown) TRY_DO(refuse_unproven(name, bound, sets));
+  if (!answered.binding.trust_shown) {
+    if (!bound.lost.empty()) TRY_DO(refuse_unproven(name, bound, sets));
+    // One that is protected by its moves, and not by its record, shows what its last move left: that was let in.
+    if (bound.policy.empty())
+      TRY_DO(refuse_untested(store, {now->record, sets, answered.policy}, answered.binding.trusted));
+  }
   publish::VerifyOptions options{k_looks};
   options.hashed = &hashed;
   TRY(auto found, publish::verify_sets(store, sets, options));
@@ -134,7 +144,7 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
       [&, ask = std::move(reason.before_writing)](const std::optional<registry::Channel>& from,
                                                   const registry::LedgerRecord& entry) -> Result<void> {
     TRY_DO(ask(from, entry));
-    return check_shown(store, from, hashed, binding);
+    return check_shown(store, from, hashed, {digest, binding});
   };
   auto change = [&](const Guard& now) -> Result<Guard> {
     // An unknown outcome may have been a success: then the channel has this policy already.

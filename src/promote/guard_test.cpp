@@ -28,7 +28,13 @@ protected:
     ASSERT_TRUE(publish::add_sets(*store_, "stable", {set_}, reason));
   }
   Result<publish::Guarded> protect(const std::string& more = "") {
-    return promote::protect(*store_, "stable", gate::testing::parsed_policy(more + std::string(k_rule)), k_author);
+    Binding binding;
+    binding.trust_shown = true;
+    return protect(binding, more);
+  }
+  Result<publish::Guarded> protect(const Binding& binding, const std::string& more = "") {
+    return promote::protect(*store_, "stable", gate::testing::parsed_policy(more + std::string(k_rule)), k_author,
+                            binding);
   }
   void overwrite(const std::string& bytes) {
     store::PutOptions options;

@@ -122,7 +122,7 @@ TEST(RollbackOfARelease, MovesThatKeepTheViewDoNotHideIt) {
   auto policy =
       gate::testing::parsed_policy("openly = [\"nothing_expected\", \"unsigned\"]\n[[require]]\nplatforms=[\"*\"]"
                                    "\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
-  auto bound = promote::protect(line.store, k_all, policy, {"tester", undo_options(10).when, "why"});
+  auto bound = promote::protect(line.store, k_all, policy, {"tester", undo_options(10).when, "why"}, {{}, true});
   ASSERT_TRUE(bound) << render(bound.error());
   ASSERT_TRUE(line.undo());
   for (const auto& channel : {k_all, k_dcgpu}) EXPECT_EQ(line.shown(channel), k_first);

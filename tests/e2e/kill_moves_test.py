@@ -97,11 +97,11 @@ def policy(tmp_path) -> Path:
 
 
 def test_protect(store_of, policy, tmp_path):
-    check(Move(store_of(), ["channel", "protect", "staging", "--policy", policy, *REASON], ("staging",)), tmp_path)
+    check(Move(store_of(), ["channel", "protect", "staging", "--policy", policy, *REASON, "--trust-shown"], ("staging",)), tmp_path)
 
 
 def test_unprotect(store_of, policy, tmp_path):
-    before = store_of(("channel", "protect", "staging", "--policy", policy, *REASON))
+    before = store_of(("channel", "protect", "staging", "--policy", policy, *REASON, "--trust-shown"))
     check(Move(before, ["channel", "unprotect", "staging", *REASON], ("staging",)), tmp_path)
 
 

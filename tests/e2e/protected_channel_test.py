@@ -233,7 +233,13 @@ def test_a_rollback_does_not_bring_back_what_was_never_judged(line, packages, ne
     publish(packages, line.store, "1", "--channel", "stable")
     publish(next_packages, line.store, "2", "--channel", "stable")
     line("rollback", "stable", "--reason", "untested")
-    line.protect()
+    words = ("channel", "protect", "stable", "--policy", line.policy, "--reason", "release channel")
+    said = line(*words, code=10).err
+    assert "O061" in said and "--trust-shown" in said and "rocm-7.2.0.tar.gz  sha256" in said and line.channel()["policy"] is None
+    names = [file["filename"] for file in line.channel()["files"]]
+    assert "O061" in line(*words, "--trust", names[0], code=10).err
+    assert "O024" in line(*words, "--trust", "set:" + line.channel()["sets"][0], "--trust", "typo.whl", code=3).err
+    line(*words, "--trust", "set:" + line.channel()["sets"][0])
     assert "O018" in line("rollback", "stable", "--to", "2", "--reason", "hurry", code=10).err
     assert line.versions() == {"7.2.0"}
     line("channel", "unblock", "stable", "--reason", "to be tested", *(file["filename"] for file in line.channel()["blocked"]))

@@ -99,7 +99,7 @@ def test_what_protects_the_channel_and_what_a_lock_names_stays(line, tmp_path):
     policy = tmp_path / "own.toml"
     policy.write_text(smoke_policy())
     line("lock", "--from", "run:5", "--python", "3.12", "--keep", "2099-01-01", "--output", tmp_path / "pylock.toml", "--reason", "a customer")
-    line("channel", "protect", "nightly", "--policy", policy, *REASON)
+    line("channel", "protect", "nightly", "--policy", policy, *REASON, "--trust-shown")
     protected = line("channel", "show", "nightly").json["view"]
     line("channel", "unprotect", "nightly", *REASON)
     for version in (7, 8, 9):

@@ -52,8 +52,8 @@ Result<int> run_protect(Context& context, const Arguments& arguments) {
   TRY_DO(promote::check_demands(policy, arguments.list("--demand")));
   TRY_DO(promote::check_openness(policy));
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto guarded,
-      promote::protect(*store, arguments.operands.at(0), policy, author, {{}, arguments.has("--trust-shown")}));
+  TRY(auto guarded, promote::protect(*store, arguments.operands.at(0), policy, author,
+                                     {{}, arguments.has("--trust-shown"), arguments.list("--trust")}));
   context.out.data(fmt::format("{}   {}  by policy {} ({})\n", guarded.moved ? "protected" : "unchanged",
                                place_of(guarded), policy.name, guarded.channel.guard.policy.short_hex()));
   for (const auto& rule : policy.suites)
@@ -62,7 +62,7 @@ Result<int> run_protect(Context& context, const Arguments& arguments) {
                                    text::join(short_digests(rule.digests), ", ")));
   if (guarded.moved && guarded.channel.generation > 1)
     context.out.note(
-        "what it showed already stays, tested or not: " +
+        "what it showed already stays: " +
         NextCommand(context, "status").operand(guarded.channel.name).set("--store", arguments.get("--store")).text() +
         " names what was never tested");
   if (guarded.put_back)
@@ -82,11 +82,15 @@ Command channel_protect_command() {
       .description =
           "Stores the policy and binds the channel to it, as a move with an entry in the ledger. From then on "
           "`quarry publish --channel` into it is refused, and `quarry promote` judges by this policy and refuses "
-          "another one. What the channel shows already stays. Protecting it again binds another policy. A channel "
-          "that does not exist is made, empty.\n\n"
-          "Where the channel's last move is lost or damaged, nobody knows whether what it shows was let in. Then the "
-          "files are named and nothing is bound, unless `--trust-shown` says that all of them belong there. The ledger "
-          "begins anew with this move; what the channel showed before cannot be gone back to.\n\n"
+          "another one. What the channel shows already stays, and counts as let in. Protecting it again binds another "
+          "policy. A channel that does not exist is made, empty.\n\n"
+          "So a channel becomes protected only if a promotion by this policy has let in each file that it shows. Other "
+          "files, such as those of `publish --channel` or of a promotion by another policy, are named and nothing is "
+          "bound, unless `--trust` names them or `--trust-shown` says that all that the channel shows belongs there. "
+          "`status` still tells which of them were never tested.\n\n"
+          "Where the channel's last move is lost or damaged, nobody knows whether it let in what the channel shows: "
+          "only `--trust-shown` helps. The ledger begins anew with this move; what the channel showed before cannot be "
+          "gone back to.\n\n"
           "Comments in the policy's file and its name do not count: two files that say the same have one digest. "
           "A program that does not know protection refuses to move the channel.\n\n"
           "A policy without `[expect]`, without a `[[signer]]` of evidence, or with a suite that is only a name "
@@ -106,20 +110,26 @@ Command channel_protect_command() {
                  .help = "refuse a policy that lacks it",
                  .choices = promote::k_demands,
                  .repeats = true},
+                {.name = "--trust",
+                 .value = "SET-OR-FILE",
+                 .help = "take this as let in without a verdict: set:DIGEST, a file's name or its sha256",
+                 .repeats = true},
                 {.name = "--trust-shown",
                  .value = "",
-                 .help = "take what a channel shows as let in although its last move is lost"},
+                 .help = "take all that the channel shows as let in, without verdicts or with its last move lost"},
                 k_why,
                 sign_flag(),
                 store_flag()},
       .examples = {{"quarry channel protect stable --policy default --reason \"release channel\" --store file:store",
-                    "nothing untested from now on"}},
+                    "nothing untested from now on"},
+                   {"quarry channel protect nightly --policy default --reason \"people install from it\" --trust-shown",
+                    "what was published there before stays, tested or not"}},
       .exit_codes = {{2, "the policy only reports, or is not one"},
+                     {3, "the channel shows nothing of what --trust names"},
                      {6, "a file is not what was sealed, or the last move of the channel is lost"},
                      {7, "other writers kept moving the channel"},
-                     {10,
-                      "the policy leaves open what it does not say openly, lacks what --demand asks for, or wants the "
-                      "move signed"}},
+                     {10, "the channel shows files without a verdict, or the policy leaves open what it does not say "
+                          "openly, lacks what --demand asks for, or wants the move signed"}},
       .schema = "quarry.channel-protect/1",
       .run = run_protect};
 }
