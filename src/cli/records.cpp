@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "registry/retired.hpp"
+#include "registry/waived.hpp"
 #include "run/find_runs.hpp"
 #include "sys/file.hpp"
 #include "sys/machine.hpp"
@@ -35,11 +36,8 @@ Json cell_json(const registry::Cell& cell) {
 }
 
 std::string cell_text(const registry::Cell& cell, std::string_view any) {
-  std::vector<std::string> parts;
-  for (const auto& part : {std::string(cell.platform.text()), cell.family,
-                           cell.python.empty() ? cell.python : "py" + cell.python, cell.framework, cell.backend})
-    if (!part.empty()) parts.push_back(part);
-  return parts.empty() ? std::string(any) : text::join(parts, " ");
+  auto words = registry::words_of(cell);
+  return words.empty() ? std::string(any) : words;
 }
 
 std::string files_text(const std::vector<registry::FileRecord>& files, Look look) {

@@ -47,4 +47,10 @@ Json waiver_json(const registry::Stored<registry::WaiverRecord>& waiver, const r
   return json;
 }
 
+Json waived_json(const registry::Waived& waived) {
+  return {{"waiver", waived.waiver},     {"set", waived.set},          {"suite", waived.suite},
+          {"approver", waived.approver}, {"reason", waived.reason},    {"expires", waived.expires},
+          {"cells", waived.cells},       {"projects", waived.projects}};
+}
+
 } // namespace quarry::cli

@@ -2,6 +2,7 @@
 // Waivers for people and for programs.
 #include "base/json.hpp"
 #include "registry/revocations.hpp"
+#include "registry/waived.hpp"
 #include <string>
 
 namespace quarry::cli {
@@ -13,5 +14,7 @@ Json attachment_json(const registry::WaiverRecord& waiver);
 /// {waiver, channel, suite, cell, sets, reason, approver, requester, run, created, expires, revoked, attachment}.
 /// `revoked` is null or {who, reason, time}.
 Json waiver_json(const registry::Stored<registry::WaiverRecord>& waiver, const registry::RevocationRecord* revoked);
+/// {waiver, set, suite, approver, reason, expires, cells, projects}: of what a channel shows.
+Json waived_json(const registry::Waived& waived);
 
 } // namespace quarry::cli

@@ -4,7 +4,9 @@
 #include "pages/install_words.hpp"
 #include "pages/page_order.hpp"
 #include "pages/page_writer.hpp"
+#include "pages/remarks.hpp"
 #include "registry/empty_extras.hpp"
+#include "registry/waived.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <atomic>
@@ -48,6 +50,10 @@ void add_move(const ViewRecord& older, const ViewRecord& newer, Changes& changes
   if (before != now) // their projects' pages name them
     for (const auto* extras : {&before, &now})
       for (const auto& one : *extras) moved.insert(one.project);
+  auto waived_before = registry::waived_of(older), waived_now = registry::waived_of(newer);
+  std::vector<registry::Waived> differ;
+  std::ranges::set_symmetric_difference(waived_before, waived_now, std::back_inserter(differ));
+  for (const auto& one : differ) moved.insert(one.projects.begin(), one.projects.end());
   for (const auto& project : moved)
     if (!changes.projects.insert(project).second) changes.more_than_once.insert(project);
 }
@@ -166,10 +172,7 @@ index::PageOptions options_of(const Channel& channel) {
 /// What people should know of a project before they install it; of every project, if none is named.
 Names remarks_of(const Channel& channel, const std::string& project = {}) {
   Names remarks = channel.openly.sentences;
-  for (const auto& one : registry::empty_extras_of(channel.view))
-    if (project.empty() || one.project == project)
-      remarks.push_back(fmt::format("{} cannot be installed from here: {} is held back.", registry::name_of(one),
-                                    one.lacks.empty() ? "what it names" : one.lacks));
+  std::ranges::move(remarks_about(channel.view, project), std::back_inserter(remarks));
   return remarks;
 }
 

@@ -40,7 +40,7 @@ PagesState parse_pages_state(const std::string& bytes);
 
 struct Changes {
   /// Projects whose pages changed in any move after the state's generation: their shard is another one, or an empty
-  /// extra of theirs is in a list that changed (registry/empty_extras.hpp).
+  /// extra of theirs is in a list that changed (registry/empty_extras.hpp), or a waiver (registry/waived.hpp).
   std::set<std::string> projects;
   std::set<std::string> more_than_once; ///< the subset that changed in more than one of these moves
   registry::ViewRecord shown;           ///< the view of the state's generation

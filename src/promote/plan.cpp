@@ -2,6 +2,7 @@
 #include "promote/pin.hpp"
 #include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
+#include "promote/waived.hpp"
 
 #include "base/json.hpp"
 #include "gate/collect.hpp"
@@ -243,7 +244,7 @@ bool hold_more(const gate::Verdict& again, gate::Verdict& verdict) {
 
 /// What moves without the rest must be ready without it, and installable: a set that was tested together with one that
 /// stays behind stays, too, and so does a package that requires one.
-Result<void> choose_ready(Closed& closed, const Request& request, gate::Case input, Plan& plan) {
+Result<void> choose_ready(Closed& closed, const Request& request, gate::Case& input, Plan& plan) {
   auto chosen = ready_of(plan);
   for (bool again = true; again && !chosen.empty();) {
     input.subjects.clear();
@@ -268,7 +269,6 @@ void note_empty_extras(const Closed& closed, registry::View& view) {
   auto extras = registry::empty_extras_of(view.record);
   extras.insert(extras.end(), closed.empty_extras().begin(), closed.empty_extras().end());
   registry::set_empty_extras(view.record, std::move(extras));
-  view.digest = registry::digest_of(view.record);
 }
 
 } // namespace
@@ -367,7 +367,7 @@ Result<Plan> plan_promotion_at(ObjectReader& store, const Request& request, std:
   TRY(input, judge(store, request, std::move(input), plan));
   bool only_ready = request.ready_cells_only && request.policy.mode == gate::Mode::enforce;
   Closed closed(store, request, base.record);
-  if (only_ready) TRY_DO(choose_ready(closed, request, std::move(input), plan));
+  if (only_ready) TRY_DO(choose_ready(closed, request, input, plan));
   bool holds = plan.judgement.verdict.verdict == gate::Decision::held;
   auto notes = closed.notes();
   plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
@@ -379,8 +379,12 @@ Result<Plan> plan_promotion_at(ObjectReader& store, const Request& request, std:
   if (!plan.held && !request.decide_only) TRY_DO(check_bytes(store, request, plan));
   if (!plan.held && request.pin_from) TRY_DO(pin_what_expires(*request.pin_from, plan));
   TRY(plan.view, registry::extend_view(base, plan.sets));
+  if (!plan.held) {
+    note_empty_extras(closed, plan.view);
+    note_waived(input.waivers, plan);
+  }
+  plan.view.digest = registry::digest_of(plan.view.record);
   plan.known = known_views(std::move(base), plan.view);
-  if (!plan.held) note_empty_extras(closed, plan.view);
   plan.digest = digest_of(plan);
   return plan;
 }

@@ -7,6 +7,7 @@
 #include "publish/move.hpp"
 #include "registry/bound.hpp"
 #include "registry/empty_extras.hpp"
+#include "registry/waived.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -146,6 +147,13 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
   auto extras = registry::empty_extras_of(view);
   std::erase_if(extras, [&](const auto& one) { return !plan.view.record.shards.contains(one.project); });
   registry::set_empty_extras(plan.view.record, std::move(extras));
+  auto waived = registry::waived_of(view);
+  std::erase_if(waived, [&](const auto& one) {
+    return std::none_of(stay.begin(), stay.end(), [&](const SealedSet& sealed) {
+      return sealed.digest == one.set || sealed.set.subset_of == one.set;
+    });
+  });
+  registry::set_waived(plan.view.record, std::move(waived));
   plan.view.digest = registry::digest_of(plan.view.record);
   plan.stay = std::move(stay);
   std::set<Sha256> leaves;

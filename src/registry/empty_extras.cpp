@@ -1,6 +1,6 @@
 #include "registry/empty_extras.hpp"
 
-#include "base/json.hpp"
+#include "registry/view_fields.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -9,11 +9,6 @@ namespace quarry::registry {
 
 namespace {
 constexpr const char* k_empty_extras = "empty_extras";
-
-Json kept_fields(const ViewRecord& view) {
-  auto kept = json::parse({view.unknown.empty() ? "{}" : view.unknown, "kept fields"});
-  return kept && kept->is_object() ? std::move(*kept) : Json::object();
-}
 } // namespace
 
 std::string name_of(const EmptyExtra& empty) {
@@ -22,7 +17,7 @@ std::string name_of(const EmptyExtra& empty) {
 
 std::vector<EmptyExtra> empty_extras_of(const ViewRecord& view) {
   if (view.unknown.empty()) return {};
-  auto kept = kept_fields(view);
+  auto kept = view_fields(view);
   auto list = kept.find(k_empty_extras);
   if (list == kept.end() || !list->is_array()) return {};
   std::vector<EmptyExtra> extras;
@@ -39,13 +34,12 @@ std::vector<EmptyExtra> empty_extras_of(const ViewRecord& view) {
 void set_empty_extras(ViewRecord& view, std::vector<EmptyExtra> extras) {
   std::sort(extras.begin(), extras.end());
   extras.erase(std::unique(extras.begin(), extras.end()), extras.end());
-  auto kept = kept_fields(view);
+  auto kept = view_fields(view);
   kept.erase(k_empty_extras);
   for (const auto& one : extras)
     kept[k_empty_extras].push_back(
         {{"project", one.project}, {"version", one.version}, {"extra", one.extra}, {"lacks", one.lacks}});
-  if (kept.empty()) return view.unknown.clear();
-  if (auto bytes = json::canonical(kept)) view.unknown = std::move(*bytes);
+  set_view_fields(view, kept);
 }
 
 } // namespace quarry::registry

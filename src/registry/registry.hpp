@@ -206,9 +206,9 @@ Result<View> make_view(const std::vector<SealedSet>& sets);
 /// record of `base` stays. For each project of `sets` that the view `base` shows, `base.shards` must hold the shard
 /// (load_view_for(base, sets) reads them). If the shard of a project is missing, the new view loses the old files of
 /// that project, without an error. The result has the shards that `base` has and those of these projects. Unknown
-/// fields of `base` are not taken over, except its empty extras, without those that these sets fill. Fails with R018 if
-/// a file name gets two contents. Fails with R023 instead if `base`, or another of the sets, has the `rocm` of another
-/// family, and both keys name their family (a part that begins with `gfx`). Pure.
+/// fields of `base` are not taken over, except its waivers, and its empty extras without those that these sets fill.
+/// Fails with R018 if a file name gets two contents. Fails with R023 instead if `base`, or another of the sets, has the
+/// `rocm` of another family, and both keys name their family (a part that begins with `gfx`). Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);

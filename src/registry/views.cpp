@@ -6,6 +6,7 @@
 #include "registry/empty_extras.hpp"
 #include "registry/keys.hpp"
 #include "registry/union.hpp"
+#include "registry/waived.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -87,6 +88,7 @@ Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
   view.record.sets =
       base.record.sets; // other unknown fields of the old view are not copied: they may not apply to the new one
   set_empty_extras(view.record, still_empty(base, sets));
+  set_waived(view.record, waived_of(base.record)); // all sets of the base stay
   view.record.shards = base.record.shards;
   std::set<SetDigest> known(base.record.sets.begin(), base.record.sets.end());
   for (const auto& sealed : sets)

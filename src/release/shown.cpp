@@ -1,6 +1,7 @@
 #include "release/shown.hpp"
 
 #include "base/json.hpp"
+#include "registry/waived.hpp"
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -97,6 +98,8 @@ Result<void> add_channel(store::ObjectReader& store, const std::string& name, Sh
   if (to.sets.empty()) return {};
   for (auto& one : registry::empty_extras_of(view))
     if (brings(release, one)) to.empty_extras.push_back(std::move(one));
+  for (const auto& one : registry::waived_of(view)) // also of moves further back than those that are looked at
+    if (is_of(release, one.set.hex())) waivers.insert(one.waiver);
   release.channels.push_back(std::move(to));
   return add_verdicts(store, channel->record, release, waivers);
 }

@@ -146,6 +146,11 @@ def test_a_release_moves_family_by_family(line):
     notes = good("release", "notes", release, "--store", f"file:{line.store}").out
     assert notes.startswith("# 7.2.0\n") and "**waived**" in notes and "by lead: test of moves" in notes
     assert "| rocm-sdk-core | 7.2.0 | 2 |" in notes
+    (waived,) = {one["waiver"] for one in line("channel", "show", CHANNELS[0]).json["waived"]}
+    assert waived[:12] in notes
+    assert "waived      " + waived[:12] in good("channel", "show", CHANNELS[0], "--store", f"file:{line.store}").out
+    for page in ("index.html", "simple/rocm/index.html"):
+        assert "lead waived every suite on linux" in (line.store / f"channels/{CHANNELS[0]}" / page).read_text(), page
 
 
 def test_a_release_that_was_interrupted_is_completed(line):

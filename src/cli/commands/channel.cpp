@@ -6,6 +6,7 @@
 #include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
+#include "cli/waivers.hpp"
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
 #include "publish/garbage.hpp"
@@ -43,6 +44,12 @@ Result<int> run_channel_show(Context& context, const Arguments& arguments) {
   context.out.data(fact("view", "{}{}", record.view.short_hex(),
                         record.previous.empty() ? "" : "   before that " + record.previous.short_hex()));
   context.out.data(guard_text(record.guard));
+  auto waived = Json::array();
+  for (const auto& one : registry::waived_of(view.record)) {
+    context.out.data(
+        fact("waived", "{}  {} of set:{}", one.waiver.short_hex(), registry::sentence_of(one), one.set.short_hex()));
+    waived.push_back(waived_json(one));
+  }
   TRY(auto at, pages::addresses_of(*store, public_url, registry::channel_directory(name), projects_of(view.record)));
   context.out.data(addresses_text(at));
   context.out.data(files_text(files, context.out.data_look()));
@@ -57,6 +64,7 @@ Result<int> run_channel_show(Context& context, const Arguments& arguments) {
                         {"ledger", record.ledger},
                         {"policy", policy_json(record.guard)},
                         {"blocked", blocked_json(record.guard.blocked)},
+                        {"waived", waived},
                         {"index_url", url_json(at.index_url)},
                         {"find_links_urls", at.find_links},
                         {"merged_index_url", url_json(at.merged_url)},
@@ -71,7 +79,8 @@ Command channel_show_command() {
   return {.path = {"channel", "show"},
           .summary = "show what a channel offers and where it came from",
           .description =
-              "The generation, the view that it points to, and every file that pip and uv see under its URL.",
+              "The generation, the view that it points to, the waivers without which promotions would not have brought "
+              "it there, and every file that pip and uv see under its URL.",
           .operands = {{"NAME", "the channel; `quarry channel list` names them"}},
           .flags = {store_flag(), public_url_flag()},
           .examples = {{"quarry channel show stable --store file:store", "what people install from stable"}},
