@@ -1,11 +1,9 @@
 #include "cli/places.hpp"
 
-#include "base/units.hpp"
 #include "cli/records.hpp"
 #include "store/denied.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace quarry::cli {
 
@@ -52,31 +50,6 @@ Result<DistributionPlace> distribution_of(const Context& context, const Argument
                 "a channel has no slash in its name");
   TRY(auto store, open_store(context, place->store));
   return DistributionPlace{std::move(store), place->key};
-}
-
-Result<int> show_distribution_log(Context& context, const Arguments& arguments) {
-  constexpr std::size_t k_moves_shown = 100'000;
-  TRY(auto place, distribution_of(context, arguments, arguments.operands.at(0)));
-  TRY(auto now, registry::require_distribution(*place.store, place.directory));
-  TRY(auto moves, registry::distribution_moves(*place.store, now.record, k_moves_shown));
-  auto list = Json::array();
-  for (const auto& one : moves) {
-    const auto& m = one.move;
-    list.push_back({{"generation", one.generation},
-                    {"action", m.action},
-                    {"sets", one.shown.sets.size()},
-                    {"blocked", one.shown.blocked.size()},
-                    {"plan", m.plan},
-                    {"who", m.who},
-                    {"when", m.when},
-                    {"why", m.why}});
-    context.out.data(fmt::format("{:>4}  {}  {:<9}  {}  by {}{}\n", one.generation, short_time(m.when.text()),
-                                 m.action.text(), units::things(one.shown.sets.size(), "set"),
-                                 m.who.empty() ? "-" : m.who, m.why.empty() ? "" : ": " + m.why));
-  }
-  if (moves.empty()) context.out.note("no move was recorded: its pointer was written by an earlier version");
-  context.out.document({{"name", place.directory}, {"moves", list}});
-  return 0;
 }
 
 } // namespace quarry::cli

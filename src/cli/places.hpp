@@ -28,7 +28,4 @@ struct DistributionPlace {
 Result<DistributionPlace> distribution_of(const Context& context, const Arguments& arguments,
                                           const std::string& operand);
 
-/// `channel log` of the distribution that the first operand names: its moves, newest first.
-Result<int> show_distribution_log(Context& context, const Arguments& arguments);
-
 } // namespace quarry::cli

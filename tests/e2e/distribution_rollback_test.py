@@ -106,6 +106,22 @@ def test_a_distribution_goes_back_by_its_name(fed):
     refused("O001", 3, "rollback", place, "--to", "99")
 
 
+def test_a_distribution_is_shown_as_a_channel_is(fed):
+    place = f"file:{fed.dist}/{FAMILY}"
+    pointer = json.loads((fed.dist / FAMILY / "distribution.json").read_text())
+    shown = good("channel", "show", place, "--json").json
+    assert shown["schema"] == "quarry.channel-show/1" and shown["name"] == FAMILY and shown["generation"] == shown["pages_generation"] == 2
+    assert shown["view"] == pointer["view"] and len(shown["sets"]) == 2 and shown["blocked"] == []
+    assert {file["filename"] for file in shown["files"]} == {file["filename"] for file in good("channel", "show", "stable", *fed.words, "--json").json["files"]}
+    assert [move["generation"] for move in shown["moves"]] == [2, 1] and shown["previous"] and shown["index_url"].endswith(f"{FAMILY}/simple/")
+    good("rollback", place, "--reason", "it breaks")
+    text = good("channel", "show", place).out
+    assert text.startswith(f"{FAMILY}@3   ") and "blocked     " in text and "rollback" in text and ": it breaks" in text and "7.2.1" in text
+    assert "7.2.0" in good("channel", "show", FAMILY, "--store", f"file:{fed.dist}").out, "by its key in the store, too"
+    refused("P120", 3, "channel", "show", f"file:{fed.dist}/v2/none")
+    refused("C004", 2, "channel", "show", "stable")
+
+
 def test_a_yank_reaches_a_distribution_by_its_name(fed):
     place = f"file:{fed.dist}/{FAMILY}"
     names = [file["filename"] for file in good("channel", "show", "stable", *fed.words, "--json").json["files"] if "7.2.1" in file["filename"]]

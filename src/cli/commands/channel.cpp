@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/distributions.hpp"
 #include "cli/facts.hpp"
 #include "cli/guard.hpp"
 #include "cli/places.hpp"
@@ -30,8 +31,10 @@ std::vector<std::string> projects_of(const registry::ViewRecord& view) {
 
 Result<int> run_channel_show(Context& context, const Arguments& arguments) {
   const auto& name = arguments.operands.at(0);
+  if (is_distribution(name)) return show_distribution(context, arguments);
   TRY(auto public_url, public_url_of(arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto at_store, store_named(arguments));
+  TRY(auto store, open_store(context, at_store));
   TRY(auto channel, registry::require_channel(*store, name));
   TRY(auto view, registry::load_whole_view(*store, channel.record.view), "while reading channel " + name);
   TRY(auto shown, pages::projected_generation(*store, name));
@@ -77,14 +80,17 @@ Result<int> run_channel_show(Context& context, const Arguments& arguments) {
 
 Command channel_show_command() {
   return {.path = {"channel", "show"},
-          .summary = "show what a channel offers and where it came from",
+          .summary = "show what a channel or a distribution offers and where it came from",
           .description =
               "The generation, the view that it points to, the waivers without which promotions would not have brought "
-              "it there, and every file that pip and uv see under its URL.",
-          .operands = {{"NAME", "the channel; `quarry channel list` names them"}},
-          .flags = {store_flag(), public_url_flag()},
-          .examples = {{"quarry channel show stable --store file:store", "what people install from stable"}},
-          .exit_codes = {{3, "the channel does not exist"}, {6, "a record was altered"}},
+              "it there, and every file that pip and uv see under its URL. A distribution also says which "
+              "protected channels feed it, how many files of another tool were taken over, and its newest moves.",
+          .operands = {{"NAME", "the channel (`quarry channel list` names them), or a distribution: "
+                                "s3://BUCKET/v2/gfx94X-dcgpu"}},
+          .flags = {store_of_channel_flag(), public_url_flag()},
+          .examples = {{"quarry channel show stable --store file:store", "what people install from stable"},
+                       {"quarry channel show s3://dist/v2/gfx94X-dcgpu", "what they install from a distribution"}},
+          .exit_codes = {{3, "the channel or the distribution does not exist"}, {6, "a record was altered"}},
           .schema = "quarry.channel-show/1",
           .run = run_channel_show};
 }

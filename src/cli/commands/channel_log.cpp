@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/distributions.hpp"
 #include "cli/history.hpp"
 #include "cli/identity.hpp"
 #include "cli/places.hpp"

@@ -1,0 +1,137 @@
+#include "cli/distributions.hpp"
+
+#include "base/units.hpp"
+#include "cli/facts.hpp"
+#include "cli/guard.hpp"
+#include "cli/places.hpp"
+#include "cli/records.hpp"
+#include "pages/projection.hpp"
+#include "registry/history.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::cli {
+
+namespace {
+
+Json distribution_move_json(const registry::DistributionView& one) {
+  const auto& m = one.move;
+  return {{"generation", one.generation},
+          {"action", m.action},
+          {"sets", one.shown.sets.size()},
+          {"blocked", one.shown.blocked.size()},
+          {"plan", m.plan},
+          {"who", m.who},
+          {"when", m.when},
+          {"why", m.why}};
+}
+
+std::string distribution_move_text(const registry::DistributionView& one) {
+  const auto& m = one.move;
+  return fmt::format("{:>4}  {}  {:<9}  {}  by {}{}\n", one.generation, short_time(m.when.text()), m.action.text(),
+                     units::things(one.shown.sets.size(), "set"), m.who.empty() ? "-" : m.who,
+                     m.why.empty() ? "" : ": " + m.why);
+}
+
+/// What people see in the directory.
+struct ShownThere {
+  std::vector<registry::FileRecord> files; ///< sorted by filename
+  std::vector<std::string> projects;
+  std::size_t of_another_tool = 0; ///< of `files`: taken over, untested
+};
+
+Result<ShownThere> shown_there(store::ObjectReader& store, const registry::DistributionRecord& record) {
+  TRY(auto sets, registry::sealed_of(store, record.shown));
+  TRY(auto own, registry::union_of(sets), "in " + record.directory);
+  TRY(auto history, registry::history_of(store, record.directory));
+  auto count = own.size();
+  ShownThere there{registry::with_history(std::move(own), history), {}, 0};
+  there.of_another_tool = there.files.size() - count;
+  std::ranges::sort(there.files, {}, &registry::FileRecord::filename);
+  std::set<std::string> projects;
+  for (const auto& file : there.files) projects.insert(file.project);
+  there.projects.assign(projects.begin(), projects.end());
+  return there;
+}
+
+std::string distribution_text(const registry::DistributionRecord& record, const ShownThere& there,
+                              const std::vector<registry::DistributionView>& moves) {
+  auto text = fmt::format("{}@{}   {} in {}, from {}\n", record.directory, record.generation,
+                          units::things(there.files.size(), "file"), units::things(there.projects.size(), "project"),
+                          units::things(record.shown.sets.size(), "set"));
+  if (!record.view.empty())
+    text += fact(
+        "view", "{}{}", record.view.short_hex(),
+        moves.empty() || moves.front().previous.empty() ? "" : "   before that " + moves.front().previous.short_hex());
+  for (const auto& feeder : record.fed_by)
+    text += fact("fed by", "channel {}, protected by policy {}", feeder.channel, feeder.policy.short_hex());
+  if (there.of_another_tool != 0)
+    text += fact("history", "{} of another tool, untested", units::things(there.of_another_tool, "file"));
+  text += guard_text({{}, record.shown.blocked, 0});
+  for (const auto& one : moves) text += distribution_move_text(one);
+  return text;
+}
+
+Json feeders_json(const registry::DistributionRecord& record) {
+  auto list = Json::array();
+  for (const auto& feeder : record.fed_by) list.push_back({{"channel", feeder.channel}, {"policy", feeder.policy}});
+  return list;
+}
+
+} // namespace
+
+Result<int> show_distribution(Context& context, const Arguments& arguments) {
+  constexpr std::size_t k_moves_told = 5;
+  TRY(auto public_url, public_url_of(arguments));
+  TRY(auto place, distribution_of(context, arguments, arguments.operands.at(0)));
+  TRY(auto now, registry::require_distribution(*place.store, place.directory));
+  const auto& record = now.record;
+  TRY(auto moves, registry::distribution_moves(*place.store, record, k_moves_told));
+  TRY(auto there, shown_there(*place.store, record));
+  TRY(auto pages_generation, pages::projected_distribution(*place.store, place.directory));
+  TRY(auto at, pages::addresses_of(*place.store, public_url, place.directory, there.projects));
+  context.out.data(distribution_text(record, there, moves) + addresses_text(at) +
+                   files_text(there.files, context.out.data_look()));
+  if (pages_generation < record.generation)
+    context.out.warn(fmt::format("its pages still show generation {}: `quarry index repair {}`", pages_generation,
+                                 arguments.operands.at(0)));
+  auto list = Json::array(), sets = Json::array();
+  for (const auto& one : moves) list.push_back(distribution_move_json(one));
+  for (const auto& one : record.shown.sets) sets.push_back(one.set);
+  auto previous = moves.empty() || moves.front().previous.empty() ? Json(nullptr) : Json(moves.front().previous);
+  context.out.document({{"name", record.directory},
+                        {"generation", record.generation},
+                        {"view", record.view.empty() ? Json(nullptr) : Json(record.view)},
+                        {"previous", std::move(previous)},
+                        {"policy", nullptr},
+                        {"fed_by", feeders_json(record)},
+                        {"blocked", blocked_json(record.shown.blocked)},
+                        {"index_url", url_json(at.index_url)},
+                        {"find_links_urls", at.find_links},
+                        {"merged_index_url", url_json(at.merged_url)},
+                        {"pages_generation", pages_generation},
+                        {"moves", list},
+                        {"sets", sets},
+                        {"untested", there.of_another_tool},
+                        {"files", files_json(there.files)}});
+  return 0;
+}
+
+Result<int> show_distribution_log(Context& context, const Arguments& arguments) {
+  constexpr std::size_t k_moves_shown = 100'000;
+  TRY(auto place, distribution_of(context, arguments, arguments.operands.at(0)));
+  TRY(auto now, registry::require_distribution(*place.store, place.directory));
+  TRY(auto moves, registry::distribution_moves(*place.store, now.record, k_moves_shown));
+  auto list = Json::array();
+  for (const auto& one : moves) {
+    list.push_back(distribution_move_json(one));
+    context.out.data(distribution_move_text(one));
+  }
+  if (moves.empty()) context.out.note("no move was recorded: its pointer was written by an earlier version");
+  context.out.document({{"name", place.directory}, {"moves", list}});
+  return 0;
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,13 @@
+#pragma once
+// Distributions for people and for programs.
+#include "cli/command.hpp"
+
+namespace quarry::cli {
+
+/// `channel show` of the distribution that the first operand names: what its pointer names, and its newest moves.
+/// not_found P120.
+Result<int> show_distribution(Context& context, const Arguments& arguments);
+/// `channel log` of it: its moves, newest first.
+Result<int> show_distribution_log(Context& context, const Arguments& arguments);
+
+} // namespace quarry::cli
