@@ -366,7 +366,7 @@ TEST_F(UntestedHistory, WhatWasYankedStaysYankedInTheSeal) {
     auto plan = plan_sealing(*target_, k_dir, options);
     ASSERT_TRUE(plan && *plan) << render(plan.error());
     EXPECT_EQ((*plan)->set.files.at(0).yanked, "slow");
-    if (taken_over) ASSERT_TRUE(seal_in_place(*target_, **plan, k_history_at));
+    if (taken_over) ASSERT_TRUE(seal_in_place(*target_, **plan, {k_history_at, "ann"}));
   }
   EXPECT_TRUE(page("demo/index.html").files.at(0).yanked);
 }
@@ -381,7 +381,7 @@ TEST_F(UntestedHistory, AFileThatIsReplacedBeforeTheSealIsNotSealed) {
   racing.after_call = [&](std::uint64_t) {
     if (racing.log().back().ends_with("/distribution.json")) put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9") + "x");
   };
-  auto refused = seal_in_place(racing, **plan, k_history_at);
+  auto refused = seal_in_place(racing, **plan, {k_history_at, "ann"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "P111") << render(refused.error());
   EXPECT_TRUE(registry::sealed_sets_below(*target_, k_dir)->empty());
@@ -404,7 +404,7 @@ TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   ASSERT_TRUE(again && *again);
   EXPECT_EQ(bytes, old.size());
   EXPECT_EQ((*again)->set_digest, (*plan)->set_digest);
-  ASSERT_TRUE(seal_in_place(*target_, **again, k_history_at));
+  ASSERT_TRUE(seal_in_place(*target_, **again, {k_history_at, "ann"}));
   EXPECT_TRUE(target_->list(registry::history_prefix(k_dir) + "notes/")->empty());
   EXPECT_EQ(page("demo/index.html").files.at(0).sha256(), sha256(old));
   EXPECT_THAT(**target_->get(k_dir + "/index.html", 1 << 20), Not(HasSubstr("untested")));
@@ -418,7 +418,7 @@ TEST_F(UntestedHistory, ASealThatIsKilledIsCompleted) {
   options.keep_notes = true;
   auto seal = [&](store::ObjectStore& store) -> Result<Findings> {
     TRY(auto plan, plan_sealing(store, k_dir, options));
-    return plan ? seal_in_place(store, *plan, k_history_at) : complete_adoption(store, k_dir);
+    return plan ? seal_in_place(store, *plan, {k_history_at, "ann"}) : complete_adoption(store, k_dir);
   };
   const auto bytes = wheel_bytes("0.9");
   put("demo-0.9-py3-none-any.whl", bytes);
@@ -502,7 +502,7 @@ TEST_F(UntestedHistory, ASealReplacesAMetadataFileThatIsNotThatOfItsWheel) {
   options.keep_notes = true;
   auto plan = plan_sealing(*target_, k_dir, options);
   ASSERT_TRUE(plan && *plan) << render(plan.error());
-  auto sealed = seal_in_place(*target_, **plan, k_history_at);
+  auto sealed = seal_in_place(*target_, **plan, {k_history_at, "ann"});
   ASSERT_TRUE(sealed) << render(sealed.error());
   EXPECT_THAT(**target_->get(k_dir + "/demo-0.9-py3-none-any.whl.metadata", 1 << 20), HasSubstr("Name: demo"));
 }
@@ -515,9 +515,9 @@ TEST_F(UntestedHistory, WhatChangedAfterItWasReadIsNotSealed) {
   ASSERT_TRUE(plan && *plan) << render(plan.error());
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9") + "changed");
   auto before = testing::snapshot(*target_);
-  EXPECT_EQ(seal_in_place(*target_, **plan, k_history_at).error().code, "P111");
+  EXPECT_EQ(seal_in_place(*target_, **plan, {k_history_at, "ann"}).error().code, "P111");
   ASSERT_TRUE(target_->remove(k_dir + "/demo-0.9-py3-none-any.whl"));
-  EXPECT_EQ(seal_in_place(*target_, **plan, k_history_at).error().code, "P111");
+  EXPECT_EQ(seal_in_place(*target_, **plan, {k_history_at, "ann"}).error().code, "P111");
   before.erase(k_dir + "/demo-0.9-py3-none-any.whl");
   EXPECT_EQ(testing::differences(before, testing::snapshot(*target_)), "");
 }

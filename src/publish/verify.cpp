@@ -307,19 +307,18 @@ Result<void> forget_notes(ObjectStore& store, const Plan& plan) {
   return {};
 }
 
-Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const sys::Timestamp& now) {
+Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const Sealing& sealing) {
   TRY_DO(still_as_read(store, plan));
   for (const auto& file : plan.files)
     if (file.file.metadata_sha256) TRY_DO(store_metadata_file(store, file.file.key, file.sidecar));
   TRY(auto digest, registry::put_set(store, plan.set));
   TRY_DO(registry::claim_distribution(store, plan.directory));
-  registry::DistributionMove move{registry::Action::read("adopt")};
-  move.when = now;
+  registry::DistributionMove move{registry::Action::read("adopt"), {}, sealing.who, sealing.now, sealing.why};
   // Before the seal: what is not sealed does not count, and a run that is killed in between leaves files that the next
   // one still finds unsealed.
   TRY_DO(show_sets(store, plan.directory, {{digest, {}}}, move));
   TRY_DO(still_as_read(store, plan)); // again: all of this took its time
-  TRY_DO(registry::seal(store, digest, now));
+  TRY_DO(registry::seal(store, digest, sealing.now));
   return complete_adoption(store, plan.directory);
 }
 

@@ -67,10 +67,15 @@ Result<std::optional<Plan>> plan_sealing(store::ObjectStore& store, const std::s
 /// Whether the packages that a plan found are as they were before they were read: another tool may have replaced or
 /// removed one meanwhile (precondition_failed P111). Only a plan of an adoption has any. A listing of each directory.
 Result<void> still_as_read(store::ObjectReader& store, const Plan& plan);
+/// For the log of the distribution that a sealed directory becomes; `why` may be empty.
+struct Sealing {
+  sys::Timestamp now;
+  std::string who, why = {};
+};
 /// Writes the record and the seal of such a plan, then the pages of the directory as a distribution, and removes the
 /// notes. Returns warnings P050 and P113. Fails as distribute() (distribute.hpp) does, and with precondition_failed
 /// P111 as still_as_read() does: that is looked at before anything is written, and again before the seal.
-Result<Findings> seal_in_place(store::ObjectStore& store, const Plan& plan, const sys::Timestamp& now);
+Result<Findings> seal_in_place(store::ObjectStore& store, const Plan& plan, const Sealing& sealing);
 /// What is left to do if plan_sealing() or plan_history() (history.hpp) finds nothing, because a run was killed after
 /// the seal or the record: writes the pages of the directory and removes the notes. Does nothing if the directory is
 /// not a distribution and nothing was taken over there. Returns and fails as show_directory() (history.hpp) does; costs

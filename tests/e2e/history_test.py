@@ -190,12 +190,14 @@ def test_a_structured_repository_is_taken_over(bucket, structured, way, tmp_path
 
 def test_a_structured_repository_is_sealed(bucket, structured, tmp_path):
     where = f"{bucket.place.locator}/{STRUCTURED}"
-    (made,) = bucket.good("set", "adopt", where, "--seal", "--json").json["sets"]
+    (made,) = bucket.good("set", "adopt", where, "--seal", "--reason", "it was there first", "--json").json["sets"]
     assert made["directory"] == STRUCTURED and {file["filename"] for file in made["files"]} == {key.rpartition("/")[2] for key in structured}
     assert not [key for key in bucket.keys(STRUCTURED) if "/notes/" in key]
     assert {f"{key}.metadata" for key in structured if key.endswith(".whl")} <= bucket.keys()
     assert install_structured(bucket, "uv", tmp_path / "uv", "rocm-sdk-core") == {"rocm_sdk_core-7.1.0a1"}
     assert "nothing: every package here is in a sealed set" in bucket.good("set", "adopt", where, "--seal").out
+    (move,) = bucket.good("channel", "log", where, "--json").json["moves"]
+    assert move["action"] == "adopt" and move["who"] and move["why"] == "it was there first", move
 
 
 def test_sealing_a_structured_repository_goes_on_where_it_ended(bucket, structured):

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
 #include "cli/history.hpp"
+#include "cli/moves.hpp"
 #include "cli/places.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/records.hpp"
@@ -110,7 +111,7 @@ Result<void> seal_directory(Context& context, const Arguments& arguments, const 
   }
   show_plan(context, *plan, done);
   if (arguments.has("--dry-run")) return {};
-  TRY(auto notes, publish::seal_in_place(*place.store, *plan, options.now));
+  TRY(auto notes, publish::seal_in_place(*place.store, *plan, {options.now, who(context), arguments.get("--reason")}));
   context.out.findings(notes);
   context.out.data(fact("sealed", "set:{}", plan->set_digest));
   return {};
@@ -136,8 +137,9 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   context.out.data(plan.files.empty() ? "history     nothing: every package here is known already\n"
                                       : history_text(plan, dry_run));
   if (dry_run) return {};
-  TRY_DO(publish::take_over(*place.store, plan,
-                            {now, who(context), {}, fmt::format("quarry {}", program_version()), transfers}));
+  TRY_DO(publish::take_over(
+      *place.store, plan,
+      {now, who(context), arguments.get("--reason"), fmt::format("quarry {}", program_version()), transfers}));
   TRY(auto notes, plan.files.empty() ? publish::complete_adoption(*place.store, place.directory)
                                      : publish::show_directory(*place.store, place.directory));
   context.out.findings(notes);
@@ -145,6 +147,7 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
 }
 
 Result<int> run_adopt(Context& context, const Arguments& arguments) {
+  TRY_DO(check_line("--reason", arguments.get("--reason")));
   TRY(auto place, place_to_adopt(context, arguments));
   constexpr std::string_view k_by_project = "/{project}"; // as `promote --prefix` says it
   if (place.directory.ends_with(k_by_project)) place.directory.resize(place.directory.size() - k_by_project.size());
@@ -193,6 +196,7 @@ Command adopt_command() {
                      .value = "NAME",
                      .help = "a file or project whose link may be lost, because it cannot be taken over",
                      .repeats = true},
+                    move_reason_flag(),
                     {.name = "--dry-run", .value = "", .help = "look and plan, write nothing", .letter = 'n'}},
           .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"},
                        {"quarry set adopt s3://dist/v2/gfx94X-dcgpu", "keep what a release bucket holds"}},
