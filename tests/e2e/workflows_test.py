@@ -20,7 +20,7 @@ from support.policies import smoke_policy  # noqa: E402
 from support.quarry import PROGRAM, ROOT, good, quarry  # noqa: E402
 from support.workflow_job import WORKFLOWS, Job, inputs_of, load, runner_environment  # noqa: E402
 
-NAMES = ["build_rocm_packages.yml", "review.yml", "test_rocm_wheels.yml", "ci_example.yml"]
+NAMES = ["build_rocm_packages.yml", "review.yml", "test_rocm_wheels.yml", "move_channel.yml", "ci_example.yml"]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 RUN = "4711"
 
@@ -106,7 +106,7 @@ def test_only_the_steps_that_record_get_the_key():
         for key, job in load(name)["jobs"].items():
             assert "secrets." not in str(job.get("env", {}))
             holders |= {(name, key, step["name"]) for step in job.get("steps", []) if "secrets." in str(step)}
-    assert holders == {("test_rocm_wheels.yml", "record_linux", "Record it"), ("test_rocm_wheels.yml", "record", "Record it")}
+    assert holders == {("test_rocm_wheels.yml", "record_linux", "Record it"), ("test_rocm_wheels.yml", "record", "Record it"), ("move_channel.yml", "move", "Show the plan, or move")}
 
 
 @pytest.mark.parametrize("job", jobs())
@@ -152,12 +152,12 @@ def variables(place, tmp_path_factory):
     site = tmp_path_factory.mktemp("site")
     shutil.copy(PROGRAM, site / "quarry")
     with static_server.serve(site) as (url, _):
-        yield {"QUARRY_STORE": place.locator, "QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "QUARRY_REQUIREMENT": "", "AWS_ROLE_ARN": "", "AWS_TEST_ROLE_ARN": "", "AWS_REGION": "us-east-1"}
+        yield {"QUARRY_STORE": place.locator, "QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "QUARRY_REQUIREMENT": "", "AWS_ROLE_ARN": "", "AWS_TEST_ROLE_ARN": "", "AWS_PROMOTE_ROLE_ARN": "", "AWS_REGION": "us-east-1"}
 
 
-def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, needs: dict | None = None, secrets: bool = True, evidence_key: str = "", **inputs: str) -> Job:
+def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, needs: dict | None = None, secrets: bool = True, evidence_key: str = "", move_key: str = "", **inputs: str) -> Job:
     workflow = load(workflow_name)
-    contexts = {"inputs": inputs_of(workflow, inputs), "vars": variables, "secrets": {"QUARRY_EVIDENCE_KEY": evidence_key}, "github": {"run_id": RUN}, "needs": needs or {}}
+    contexts = {"inputs": inputs_of(workflow, inputs), "vars": variables, "secrets": {"QUARRY_EVIDENCE_KEY": evidence_key, "QUARRY_MOVE_KEY": move_key}, "github": {"run_id": RUN}, "needs": needs or {}}
     environment = place.environment()
     if not secrets:
         environment = {name: value for name, value in environment.items() if not re.search("KEY|TOKEN|SECRET", name)}
@@ -224,6 +224,42 @@ def test_packages_of_a_run_are_tested_and_recorded(place, variables, built, tmp_
     assert "signed" in job.steps[-1].output and secret not in job.steps[-1].output
     assert judged_by_signer() == 0
     assert not [path for path in (tmp_path / "job").rglob("*") if path.is_file() and secret in path.read_text(errors="replace")]
+
+
+def test_a_channel_is_moved_and_signed(place, variables, built, tmp_path):
+    """The plan first, then exactly this plan; a policy that wants signed moves takes the secret's key and no other."""
+    keys = {name: tmp_path / f"{name}.pem" for name in ("lead", "stranger")}
+    public = {name: good("key", "create", "--output", path, "--json").json["key"] for name, path in keys.items()}
+    policy = tmp_path / "signed-moves.toml"
+    policy.write_text(smoke_policy(suite="rocm-sdk", more=f'[[signer]]\nname = "lead"\nkey = "{public["lead"]}"\nsigns = ["moves"]\n'))
+    at = ("--store", place.locator)
+    environment = runner_environment(**place.environment())
+    good("channel", "protect", "signed", "--policy", policy, "--reason", "people install from it", "--sign", keys["lead"], *at, environment=environment)
+    good("waive", "--to", "signed", "--everything", "--reason", "a test of moves", "--approver", "lead", "--expires", "1h", "--policy", policy, *at, environment=environment)
+
+    def move(directory: str, action: str, key: str, expected: int = 0, **more: str) -> Job:
+        secret = keys[key].read_text() if key else ""
+        return run_job(place, variables, tmp_path / directory, "move_channel.yml", "move", expected=expected, move_key=secret, action=action, channel="signed", reason="it's time", **more)
+
+    def plan_of(job: Job) -> str:
+        return outputs_of(job, "move_channel.yml", "move").get("plan", "")
+
+    source = {"source": f"run:{RUN}-linux"}
+    shown = move("plan", "promote", "lead", **source)
+    assert len(plan_of(shown)) == 64 and "### promote signed" in shown.summary and store(place, "channel", "show", "signed")["generation"] == 1
+    for key in ("", "stranger"):
+        assert "O041" in move(f"refused-{key}", "promote", key, expected=10, plan=plan_of(shown), **source).steps[-1].output
+    done = move("done", "promote", "lead", plan=plan_of(shown), **source)
+    secret = keys["lead"].read_text().splitlines()[1]
+    assert "moved       signed@2" in done.steps[-1].output and secret not in done.steps[-1].output
+    assert not [path for path in (tmp_path / "done").rglob("*") if path.is_file() and secret in path.read_text(errors="replace")]
+    back = move("back", "rollback", "lead", generation="1")
+    move("rolled", "rollback", "lead", generation="1", plan=plan_of(back))
+    assert store(place, "channel", "show", "signed")["files"] == []
+    assert store(place, "channel", "verify", "signed")["findings"] == []
+    assert [one["why"] for one in store(place, "channel", "log", "signed")["moves"][:2]] == ["it's time"] * 2
+    assert "promote or rollback" in move("other", "yank", "lead", expected=2).steps[-1].output
+    assert "not the name" in run_job(place, variables, tmp_path / "flag", "move_channel.yml", "move", expected=2, action="rollback", channel="--store=x").steps[-1].output
 
 
 def test_what_became_of_a_test_is_told(place, variables, built, tmp_path):
