@@ -29,8 +29,8 @@ class Fed:
         self.words = ("--store", f"file:{store}")
         self.along = ("--to-store", f"file:{self.dist}", "--prefix", PLACE)
 
-    def protect(self, channel: str, policy: Path | None = None):
-        return good("channel", "protect", channel, "--policy", policy or self.policy, "--reason", "x", *self.words)
+    def protect(self, channel: str, policy: Path | None = None, *more: str):
+        return good("channel", "protect", channel, "--policy", policy or self.policy, "--reason", "x", *more, *self.words)
 
     def waive(self, channel: str, policy: Path | None = None):
         good("waive", "--to", channel, "--everything", "--reason", "test of moves", "--approver", "lead", "--expires", "1h", "--policy", policy or self.policy, *self.words)
@@ -112,7 +112,7 @@ def test_a_directory_that_was_fed_before_its_channel_was_protected_is_guarded_by
     for channel in ("stable", "nightly"):
         assert line.copy("1", channel, "--policy", report_only_policy).code == 0
     assert "fed_by" not in line.pointer()
-    line.protect("stable")
+    line.protect("stable", None, "--trust-shown")
     assert line.copy("1", "stable").code == 0
     publish(next_packages, store, "2")
     said = line.copy("2", "nightly", "--policy", report_only_policy)
