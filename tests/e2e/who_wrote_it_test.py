@@ -80,7 +80,7 @@ def test_moves_name_their_job(store, environment, tmp_path):
     good("promote", "--from", "channel:staging", "--to", "stable", "--policy", "demo", "--reason", "tested", *at, environment=job)
     policy = tmp_path / "p.toml"
     policy.write_text(smoke_policy("law", "rocm-sdk", ""))
-    good("channel", "protect", "stable", "--policy", policy, "--reason", "release channel", *at, environment=job)
+    good("channel", "protect", "stable", "--policy", policy, "--trust-shown", "--reason", "release channel", *at, environment=job)
     moves = good("channel", "log", "stable", *at, "--json").json["moves"]
     assert [move["action"] for move in moves] == ["protect", "promote"]
     assert [move["identity"] for move in moves] == 2 * [IDENTITY | {"unverified": True, "signed_by": None}]
