@@ -149,9 +149,9 @@ Result<void> refuse_untested(ObjectReader& store, const Becoming& becoming, cons
                         fmt::format("channel {} shows {} that no verdict of this policy has let in", name,
                                     units::things(count, "file")))
                   .with_details(text::first_lines(std::move(lines), k_files_told))
-                  .with_hint(fmt::format("nothing was changed; test and promote them by this policy before, or take "
-                                         "them out (`quarry yank`); if they belong there, add `--trust SET-OR-FILE` "
-                                         "for each, or `--trust-shown` for all that channel {} shows",
+                  .with_hint(fmt::format("nothing was changed; if they belong there, add `--trust SET-OR-FILE` for "
+                                         "each, or `--trust-shown` for all that channel {} shows; if not, take them "
+                                         "out (`quarry yank`), and `quarry explain O061` says how they come back",
                                          name)));
 }
 
