@@ -51,13 +51,14 @@ Result<Header> extended(Header header, Pending pending) {
   return header;
 }
 
-/// A member of the first tars' type is a directory when its name ends in a slash. Python looks at the name in the
-/// header and does not skip the data of a directory; others look at the name that an extension header gives. So
-/// `pax path=ok.txt`, header `ok/` is a file for us, and a directory followed by more members for Python.
-Result<Type> old_type(bool slash_in_header, const std::string& member) {
-  if (slash_in_header == member.ends_with('/')) return slash_in_header ? Type::directory : Type::file;
-  return ambiguous("T005",
-                   fmt::format("member {:?} is a directory by one of its two names and a file by the other", member));
+/// What the first tars call a member is a directory when its name ends in a slash. Pythons before the correction of
+/// CVE-2025-13462 look at the name in the header and do not skip the data of a directory; others look at the name that
+/// an extension header gives. So `pax path=ok.txt`, header `ok/` is a file for us, and a directory followed by more
+/// members for an old Python. A corrected one takes every such member behind an extension header for a file.
+Result<Type> old_type(std::string_view name_in_header, bool extended, const std::string& member) {
+  bool slash = name_in_header.ends_with('/');
+  if (slash == member.ends_with('/') && !(slash && extended)) return slash ? Type::directory : Type::file;
+  return ambiguous("T005", fmt::format("member {:?} is a directory for some readers and a file for others", member));
 }
 
 Result<void> check_shape(const Header& header, Type type) {
@@ -106,10 +107,11 @@ Result<void> add_extension(char type, std::string data, Pending& pending) {
 
 Result<std::optional<Member>> member_of(Header raw, Pending pending) {
   TRY(auto type, type_of(raw));
-  bool old = raw.type == '\0', slash_in_header = raw.name.ends_with('/');
+  bool old = raw.type == '\0', has_extension = pending.any();
+  auto name = raw.name;
   TRY(auto header, extended(std::move(raw), std::move(pending)));
   if (old) {
-    TRY(type, old_type(slash_in_header, header.name));
+    TRY(type, old_type(name, has_extension, header.name));
   }
   TRY_DO(check_shape(header, type));
   Member found;
