@@ -145,7 +145,7 @@ TEST_F(Line, GatePromoteRollback) {
   EXPECT_EQ(json(promote({"--execute", dry["plan"]}))["writes"], 0);
   EXPECT_EQ(json(promote())["writes"], 0);
   ASSERT_EQ(run(publish("1.1", "2")), 0) << world_.err;
-  EXPECT_EQ(run(promote({"--execute", "0123456789abcdef"})), 7);
+  EXPECT_EQ(run(promote({"--execute", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"})), 7);
   EXPECT_THAT(world_.err, HasSubstr("error[O002]"));
   EXPECT_EQ(json(promote())["generation"], 2);
   auto back = json({"rollback", "stable", "--reason", "because"});
