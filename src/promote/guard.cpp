@@ -84,7 +84,7 @@ Result<void> refuse_unproven(const std::string& channel, const registry::Bound& 
 
 /// The policy that is bound, and what somebody answers for.
 struct Answered {
-  registry::PolicyDigest policy;
+  const gate::Policy& policy;
   const Binding& binding;
 };
 
@@ -95,15 +95,19 @@ Result<void> check_shown(ObjectStore& store, const std::optional<registry::Chann
                          const Answered& answered) {
   if (!now) return {};
   TRY(auto bound, registry::bound_by_moves(store, now->record));
-  if (!bound.policy.empty() && bound.differs.empty()) return {}; // protected before, by its moves and not by its record
+  TRY(auto past, past_of(store, now->record));
+  bool was_protected = past.is_bound && bound.differs.empty();
+  if (was_protected && answered.binding.trusted.empty()) return {};
   const auto& name = now->record.name;
   TRY(auto view, registry::load_view(store, now->record.view), "while reading channel " + name);
   TRY(auto sets, registry::load_all_sealed(store, view.sets), "while reading channel " + name);
+  Becoming becoming{now->record, sets, answered.policy};
+  TRY(auto trusted, trusted_of(store, becoming, answered.binding.trusted));
+  if (was_protected) return {};
   if (!answered.binding.trust_shown) {
     if (!bound.lost.empty()) TRY_DO(refuse_unproven(name, bound, sets));
     // One that is protected by its moves, and not by its record, shows what its last move left: that was let in.
-    if (bound.policy.empty())
-      TRY_DO(refuse_untested(store, {now->record, sets, answered.policy}, answered.binding.trusted));
+    if (!past.is_bound) TRY_DO(refuse_untested(store, becoming, past, trusted));
   }
   publish::VerifyOptions options{k_looks};
   options.hashed = &hashed;
@@ -144,7 +148,10 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
       [&, ask = std::move(reason.before_writing)](const std::optional<registry::Channel>& from,
                                                   const registry::LedgerRecord& entry) -> Result<void> {
     TRY_DO(ask(from, entry));
-    return check_shown(store, from, hashed, {digest, binding});
+    registry::ChannelRecord none;
+    none.name = channel;
+    if (!from && !binding.trusted.empty()) return not_shown(none, binding.trusted.front());
+    return check_shown(store, from, hashed, {policy, binding});
   };
   auto change = [&](const Guard& now) -> Result<Guard> {
     // An unknown outcome may have been a success: then the channel has this policy already.

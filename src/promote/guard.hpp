@@ -32,13 +32,14 @@ struct Binding {
 /// From now on only promotions that this policy allows move the channel. The policy is stored below `policies/` as
 /// canonical JSON. A channel that does not exist is made, with an empty view; one that is protected gets this policy
 /// instead of its own. What the channel shows already stays, and counts as let in. So when the channel becomes
-/// protected, held O061 if it shows files that no verdict of this policy has let in and that `binding` does not trust
-/// (not_found O024 if it shows nothing of what `binding.trusted` names); then every file of it is read, and corrupt
-/// O003 if one is not what was sealed. Also fails with invalid_argument O014 for a policy that only reports and O043
-/// for one under which nobody could bind another, and as publish::change_guard() does. Where the last move is lost,
-/// nobody knows whether the channel showed these files by a move: corrupt O056, which names them, without
-/// `binding.trust_shown`. About eight requests, the channel's pages, and reading what it shows; also a read for each of
-/// its moves and verdicts when it becomes protected.
+/// protected, held O061 if it shows files that no verdict of this policy has let in and that `binding` does not trust;
+/// then every file of it is read, and corrupt O003 if one is not what was sealed. Fails with not_found O024 if the
+/// channel moves and shows nothing of what `binding.trusted` names, and as registry::load_sealed() for a set that it
+/// names. Also fails with invalid_argument O014 for a policy that only reports and O043 for one under which nobody
+/// could bind another, and as publish::change_guard() does. Where the last move is lost, nobody knows whether the
+/// channel showed these files by a move: corrupt O056, which names them, without `binding.trust_shown`. About eight
+/// requests, the channel's pages, and reading what it shows; also a read for each of its moves and verdicts when it
+/// becomes protected.
 Result<publish::Guarded> protect(store::ObjectStore& store, const std::string& channel, const gate::Policy& policy,
                                  const Author& author, const Binding& binding = {});
 /// From now on anybody who may write to the store moves the channel. What it blocks stays blocked. Moves nothing if it

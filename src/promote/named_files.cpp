@@ -1,6 +1,7 @@
 #include "promote/named_files.hpp"
 
 #include <algorithm>
+#include <fmt/core.h>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -25,6 +26,11 @@ Result<std::vector<BlockedFile>> take_named(store::ObjectReader& store, const st
   std::ranges::copy_if(blocked, std::back_inserter(taken), is_named);
   std::erase_if(blocked, is_named);
   return taken;
+}
+
+Unexpected not_shown(const registry::ChannelRecord& channel, const std::string& word) {
+  return fail(ErrorKind::not_found, "O024", fmt::format("channel {} shows nothing of {}", channel.name, word),
+              fmt::format("nothing was changed; `quarry channel show {}` lists what it shows", channel.name));
 }
 
 } // namespace quarry::promote

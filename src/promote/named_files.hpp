@@ -14,4 +14,7 @@ namespace quarry::promote {
 Result<std::vector<registry::BlockedFile>> take_named(store::ObjectReader& store, const std::string& word,
                                                       std::vector<registry::BlockedFile>& blocked);
 
+/// not_found O024: the channel shows nothing that `word` names.
+Unexpected not_shown(const registry::ChannelRecord& channel, const std::string& word);
+
 } // namespace quarry::promote

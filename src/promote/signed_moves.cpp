@@ -61,27 +61,12 @@ Result<gate::SignedBy> signer_of(ObjectReader& store, const gate::Policy& policy
   return gate::signed_by(policy, what, envelopes, subject);
 }
 
-/// Why nobody who may has signed this verdict; empty if somebody has, or if nobody need sign it.
-Result<std::string> unsigned_verdict(ObjectReader& store, const gate::Policy& policy,
-                                     const registry::VerdictDigest& verdict) {
-  if (!gate::wants_signed_verdicts(policy)) return std::string();
-  TRY(auto by, signer_of(store, policy, "verdicts", {"verdict", verdict.sha256().value_or(Sha256())}));
-  return by.defect;
-}
-
-/// A signed verdict lets in one promotion: the one after the move that it names. Otherwise a rollback could be undone
-/// with the signature of before.
 Result<std::string> misplaced_verdict(ObjectReader& store, const LedgerRecord& entry) {
   auto record = registry::load_verdict(store, entry.verdict);
   if (!record && is_lost(record.error())) return std::string("is not stored");
   if (!record) return fail(std::move(record).error());
   auto document = json::parse({record->json, "a verdict"});
-  auto says = [&](const char* key) {
-    return document && document->is_object() ? document->value(key, Json()) : Json();
-  };
-  if (says("channel") != entry.channel) return std::string("is about another channel");
-  if (says("after") != entry.previous.hex()) return std::string("was made before another move of the channel");
-  return std::string();
+  return misplaced(document ? *document : Json(), entry);
 }
 
 /// What a policy must let somebody sign for this move. Who may replace the law may answer for a breach of it.
@@ -164,6 +149,22 @@ bool follows_any_move(const Action& action) {
 }
 
 } // namespace
+
+// A verdict lets in one promotion: the one after the move that it names. Otherwise a rollback could be undone with the
+// signature of before.
+std::string misplaced(const Json& verdict, const LedgerRecord& promotion) {
+  auto says = [&](const char* key) { return verdict.is_object() ? json::string_or(verdict, key, "") : std::string(); };
+  if (says("channel") != promotion.channel) return "is about another channel";
+  if (says("after") != promotion.previous.hex()) return "was made before another move of the channel";
+  return "";
+}
+
+Result<std::string> unsigned_verdict(ObjectReader& store, const gate::Policy& policy,
+                                     const registry::VerdictDigest& verdict) {
+  if (!gate::wants_signed_verdicts(policy)) return std::string();
+  TRY(auto by, signer_of(store, policy, "verdicts", {"verdict", verdict.sha256().value_or(Sha256())}));
+  return by.defect;
+}
 
 signature::Subject subject_of(const registry::LedgerDigest& entry) {
   return {"move", entry.sha256().value_or(Sha256())};

@@ -2,6 +2,7 @@
 // Signed moves of a channel: what is signed is the entry of the ledger, which names the channel, its generation, both
 // views, the verdict and the entry before. So a signature fits one move of one channel, and no other.
 #include "base/finding.hpp"
+#include "base/json.hpp"
 #include "digest/ed25519.hpp"
 #include "gate/gate.hpp"
 #include "gate/policy.hpp"
@@ -37,6 +38,13 @@ void sign_with(store::ObjectReader& store, const std::optional<Ed25519PrivateKey
 /// A policy that protects a channel must leave a way to bind another one: invalid_argument O043 if it demands signed
 /// moves and nobody whose key counts may sign `protect`. Pure.
 Result<void> check_rebindable(const gate::Policy& policy);
+/// Why the verdict that a promotion names does not let in this promotion: it is about another channel, or was made
+/// before another move of the channel. Empty if it does. Pure.
+std::string misplaced(const Json& verdict, const registry::LedgerRecord& promotion);
+/// Why nobody who may has signed this verdict; empty if somebody has, or if the policy does not demand it. One read for
+/// each signer.
+Result<std::string> unsigned_verdict(store::ObjectReader& store, const gate::Policy& policy,
+                                     const registry::VerdictDigest& verdict);
 /// held O042 if the policy that protects the channel wants signed verdicts and nobody who may has signed this one. A
 /// verdict names the move after which it was made, so one from before a rollback is another one. Two reads, and one for
 /// each signer.

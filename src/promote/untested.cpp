@@ -6,6 +6,8 @@
 #include "gate/gate.hpp"
 #include "promote/named_files.hpp"
 #include "promote/planning.hpp"
+#include "promote/signed_moves.hpp"
+#include "registry/bound.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -21,25 +23,9 @@ using store::ObjectReader;
 
 namespace {
 
-/// What verdicts have let in of a set.
-struct LetIn {
-  bool whole = false;
-  std::set<std::string> files; ///< by name
-};
-using LetInBySet = std::map<SetDigest, LetIn>;
-
-/// The verdicts of the channel's promotions. Behind a lost move nobody knows what was decided.
-Result<std::vector<registry::VerdictDigest>> verdicts_of(ObjectReader& store, const registry::ChannelRecord& channel) {
-  std::set<registry::VerdictDigest> verdicts;
-  for (auto digest = channel.ledger; !digest.empty();) {
-    auto move = registry::load_ledger(store, digest);
-    if (!move && is_lost(move.error())) break;
-    if (!move) return fail(std::move(move).error());
-    if (move->action == registry::Action::promote && !move->verdict.empty()) verdicts.insert(move->verdict);
-    digest = move->previous;
-  }
-  return std::vector(verdicts.begin(), verdicts.end());
-}
+/// The names of the files that verdicts have let in, by set. A verdict on a part of a set is about the whole one, and
+/// names only what the part has.
+using LetInBySet = std::map<SetDigest, std::set<std::string>>;
 
 gate::CellVerdict cell_in(const Json& json) {
   gate::CellVerdict cell;
@@ -58,39 +44,44 @@ gate::CellVerdict cell_in(const Json& json) {
 }
 
 /// As `promote --cells ready` reads its own verdict.
-void add_let_in(const registry::VerdictRecord& record, const registry::PolicyDigest& policy, LetInBySet& let_in) {
-  auto document = json::parse({record.json, "a verdict"});
-  if (!document || !document->is_object() || json::string_or(*document, "policy", "") != policy.hex()) return;
-  auto cells = document->find("cells");
-  if (cells == document->end() || !cells->is_array()) return;
+void add_let_in(const Json& document, LetInBySet& let_in) {
+  auto cells = document.find("cells");
+  if (cells == document.end() || !cells->is_array()) return;
   gate::Verdict verdict;
   for (const auto& cell : *cells)
     if (cell.is_object()) verdict.cells.push_back(cell_in(cell));
-  for (const auto& movable : gate::movable(verdict)) {
-    if (movable.set.empty()) continue;
-    auto& of_set = let_in[movable.set];
-    of_set.whole = of_set.whole || movable.whole;
-    of_set.files.insert(movable.files.begin(), movable.files.end());
-  }
+  for (const auto& movable : gate::movable(verdict))
+    if (!movable.set.empty()) let_in[movable.set].insert(movable.files.begin(), movable.files.end());
 }
 
-Result<LetInBySet> let_in_by(ObjectReader& store, const Becoming& becoming) {
-  TRY(auto digests, verdicts_of(store, becoming.channel));
-  std::vector<registry::VerdictRecord> verdicts(digests.size());
-  TRY_DO(parallel_for(digests.size(), k_looks, [&](std::size_t i) -> Result<void> {
-    auto verdict = registry::load_verdict(store, digests[i]);
-    if (!verdict && !is_lost(verdict.error())) return fail(std::move(verdict).error());
-    if (verdict) verdicts[i] = std::move(*verdict);
+/// The verdict of this policy by which a promotion was made, signed if the policy demands it; null for any other one.
+Result<Json> verdict_of(ObjectReader& store, const Becoming& becoming, const registry::LedgerRecord& promotion) {
+  auto record = registry::load_verdict(store, promotion.verdict);
+  if (!record && is_lost(record.error())) return Json();
+  if (!record) return fail(std::move(record).error());
+  auto document = json::parse({record->json, "a verdict"});
+  if (!document || !document->is_object()) return Json();
+  bool counts = json::string_or(*document, "policy", "") == becoming.policy.digest;
+  if (!counts || !misplaced(*document, promotion).empty()) return Json();
+  TRY(auto unsigned_by, unsigned_verdict(store, becoming.policy, promotion.verdict));
+  return unsigned_by.empty() ? std::move(*document) : Json();
+}
+
+Result<LetInBySet> let_in_by(ObjectReader& store, const Becoming& becoming,
+                             const std::vector<registry::LedgerRecord>& promotions) {
+  std::vector<Json> verdicts(promotions.size());
+  TRY_DO(parallel_for(promotions.size(), k_looks, [&](std::size_t i) -> Result<void> {
+    TRY(verdicts[i], verdict_of(store, becoming, promotions[i]));
     return {};
   }));
   LetInBySet let_in;
-  for (const auto& verdict : verdicts) add_let_in(verdict, becoming.policy, let_in);
+  for (const auto& verdict : verdicts) add_let_in(verdict, let_in);
   return let_in;
 }
 
 /// By their bytes, from the sets that were judged: whoever seals another one can write the same names into it.
 Result<std::set<Sha256>> digests_let_in(ObjectReader& store, const LetInBySet& let_in) {
-  std::vector<std::pair<SetDigest, LetIn>> list(let_in.begin(), let_in.end());
+  std::vector<std::pair<SetDigest, std::set<std::string>>> list(let_in.begin(), let_in.end());
   std::vector<registry::SetRecord> judged(list.size());
   TRY_DO(parallel_for(list.size(), k_looks, [&](std::size_t i) -> Result<void> {
     auto set = registry::load_set(store, list[i].first);
@@ -101,26 +92,8 @@ Result<std::set<Sha256>> digests_let_in(ObjectReader& store, const LetInBySet& l
   std::set<Sha256> digests;
   for (std::size_t i = 0; i < list.size(); ++i)
     for (const auto& file : judged[i].files)
-      if (list[i].second.whole || list[i].second.files.contains(file.filename)) digests.insert(file.sha256);
+      if (list[i].second.contains(file.filename)) digests.insert(file.sha256);
   return digests;
-}
-
-/// Takes those out of `untested` that somebody answers for.
-Result<void> take_trusted(ObjectReader& store, const Becoming& becoming, const std::vector<std::string>& trusted,
-                          std::set<Sha256>& untested) {
-  std::vector<registry::BlockedFile> shown;
-  for (const auto& sealed : becoming.sets)
-    for (const auto& file : sealed.set.files) shown.push_back({file.sha256, file.filename, "", 0, {}});
-  for (const auto& word : trusted) {
-    auto left = shown; // a word before may have named the same file
-    TRY(auto named, take_named(store, word, left));
-    if (named.empty())
-      return fail(
-          ErrorKind::not_found, "O024", fmt::format("channel {} shows nothing of {}", becoming.channel.name, word),
-          fmt::format("nothing was changed; `quarry channel show {}` lists what it shows", becoming.channel.name));
-    for (const auto& file : named) untested.erase(file.sha256);
-  }
-  return {};
 }
 
 } // namespace
@@ -129,13 +102,48 @@ std::string line_of(const registry::FileRecord& file, const SetDigest& set) {
   return fmt::format("{}  sha256 {}  set:{}", file.filename, file.sha256.hex(), set.short_hex());
 }
 
-Result<void> refuse_untested(ObjectReader& store, const Becoming& becoming, const std::vector<std::string>& trusted) {
+Result<Past> past_of(ObjectReader& store, const registry::ChannelRecord& channel) {
+  Past past;
+  bool decided = false;
+  for (auto digest = channel.ledger; !digest.empty();) {
+    auto move = registry::load_ledger(store, digest);
+    if (!move && is_lost(move.error())) break; // behind a lost move nobody knows what was decided
+    if (!move) return fail(std::move(move).error());
+    if (!decided && registry::binds(*move)) {
+      decided = true;
+      past.is_bound = !registry::bound_by(*move).empty();
+      if (past.is_bound) break;
+    }
+    digest = move->previous;
+    if (move->action == registry::Action::promote && move->channel == channel.name && !move->verdict.empty())
+      past.promotions.push_back(std::move(*move));
+  }
+  return past;
+}
+
+Result<std::set<Sha256>> trusted_of(ObjectReader& store, const Becoming& becoming,
+                                    const std::vector<std::string>& words) {
+  std::vector<registry::BlockedFile> shown;
+  for (const auto& sealed : becoming.sets)
+    for (const auto& file : sealed.set.files) shown.push_back({file.sha256, file.filename, "", 0, {}});
+  std::set<Sha256> trusted;
+  for (const auto& word : words) {
+    auto left = shown; // a word before may have named the same file
+    TRY(auto named, take_named(store, word, left));
+    if (named.empty()) return not_shown(becoming.channel, word);
+    for (const auto& file : named) trusted.insert(file.sha256);
+  }
+  return trusted;
+}
+
+Result<void> refuse_untested(ObjectReader& store, const Becoming& becoming, const Past& past,
+                             const std::set<Sha256>& trusted) {
   std::set<Sha256> untested;
   for (const auto& sealed : becoming.sets)
-    for (const auto& file : sealed.set.files) untested.insert(file.sha256);
-  TRY_DO(take_trusted(store, becoming, trusted, untested));
+    for (const auto& file : sealed.set.files)
+      if (!trusted.contains(file.sha256)) untested.insert(file.sha256);
   if (untested.empty()) return {};
-  TRY(auto let_in, let_in_by(store, becoming));
+  TRY(auto let_in, let_in_by(store, becoming, past.promotions));
   TRY(auto digests, digests_let_in(store, let_in));
   for (const auto& digest : digests) untested.erase(digest);
   if (untested.empty()) return {};

@@ -36,9 +36,10 @@ protected:
     reason.when = k_time_of_untested;
     ASSERT_TRUE(publish::add_sets(*store_, "stable", {sealed}, reason));
   }
-  void pass(const registry::SealedSet& sealed) {
+  void pass(const registry::SealedSet& sealed) { pass(sealed, sealed.set.files); }
+  void pass(const registry::SealedSet& sealed, const std::vector<registry::FileRecord>& files) {
     registry::EvidenceRecord e;
-    e.subjects = sealed.set.files;
+    e.subjects = files;
     e.cell = {Platform::linux, "", "3.12", ""};
     e.suite = "smoke";
     e.result = registry::Outcome::passed;
@@ -64,6 +65,24 @@ protected:
     auto done = promote::protect(*store_, "stable", policy, {"ann", k_time_of_untested, "why"}, binding);
     details_ = done ? std::vector<std::string>() : done.error().details;
     return done ? "" : done.error().code;
+  }
+  /// What somebody who may write `ledger/` and the channel's record adds to the channel's last move.
+  template <class Change> void forge(const Change& change) {
+    auto channel = registry::require_channel(*store_, "stable");
+    ASSERT_TRUE(channel);
+    auto entry = registry::load_ledger(*store_, channel->record.ledger);
+    ASSERT_TRUE(entry);
+    entry->previous = channel->record.ledger;
+    entry->from_view = entry->to_view;
+    ++entry->generation;
+    change(*entry);
+    auto digest = registry::put_ledger(*store_, *entry);
+    ASSERT_TRUE(digest);
+    auto next = channel->record;
+    next.ledger = *digest;
+    next.generation = entry->generation;
+    if (entry->guard) next.guard.policy = entry->guard->policy;
+    ASSERT_TRUE(registry::swap_channel(*store_, *channel, next));
   }
   bool is_protected() { return !registry::require_channel(*store_, "stable")->record.guard.policy.empty(); }
 
@@ -147,6 +166,56 @@ TEST_F(Untested, APartThatIsNotOfTheSetThatItNamesWasNot) {
   ASSERT_TRUE(registry::seal(*store_, *digest, k_time_of_untested));
   publish_set(*registry::load_sealed(*store_, *digest));
   EXPECT_EQ(protect(), "O061");
+}
+
+TEST_F(Untested, AVerdictOnAPartLetsInThatPart) {
+  auto whole = set("1", "a");
+  auto part = whole.set;
+  part.subset_of = whole.digest;
+  part.files.pop_back();
+  auto digest = registry::put_set(*store_, part);
+  ASSERT_TRUE(digest && registry::seal(*store_, *digest, k_time_of_untested));
+  pass(whole, part.files);
+  promote_set(*registry::load_sealed(*store_, *digest), smoke_rules());
+  publish_set(whole);
+  EXPECT_EQ(protect(), "O061");
+  EXPECT_THAT(details_, ElementsAre(HasSubstr("a_more-1")));
+}
+
+TEST_F(Untested, AVerdictOfAnotherChannelOrMoveLetsNothingIn) {
+  auto sealed = set("1", "a");
+  pass(sealed);
+  publish_set(sealed);
+  registry::Resolved source;
+  source.source = "set";
+  source.sets = {sealed};
+  ASSERT_TRUE(promote::promote(*store_, {source, "other", smoke_rules(), false, k_time_of_untested.us()},
+                               {"ann", k_time_of_untested, "why", {}, false}));
+  auto taken = registry::load_ledger(*store_, registry::require_channel(*store_, "other")->record.ledger)->verdict;
+  forge([&](registry::LedgerRecord& entry) {
+    entry.action = registry::Action::promote;
+    entry.verdict = taken;
+  });
+  EXPECT_EQ(protect(), "O061");
+}
+
+TEST_F(Untested, AMoveThatOnlySaysThatAPolicyIsBoundIsNotOneThatBoundIt) {
+  publish_set(set("1", "a"));
+  auto policy = registry::put_policy(*store_, {gate::canonical_json(smoke_rules())});
+  ASSERT_TRUE(policy);
+  forge([&](registry::LedgerRecord& entry) {
+    entry.guard = registry::GuardAfter{};
+    entry.guard->policy = *policy;
+  });
+  EXPECT_EQ(protect({}, smoke_rules("approvers = [\"lead\"]\n")), "O061");
+}
+
+TEST_F(Untested, NamesAreLookedAtAlsoWhereNobodyAsks) {
+  EXPECT_EQ(protect({"a-1-py3-none-any.whl"}), "O024") << "a channel that does not exist";
+  auto sealed = set("1", "a");
+  publish_set(sealed);
+  EXPECT_EQ(protect({"set:" + sealed.digest.hex()}), "");
+  EXPECT_EQ(protect({"b"}, smoke_rules("approvers = [\"lead\"]\n")), "O024") << "one that is protected already";
 }
 
 TEST_F(Untested, ALostVerdictLetsNothingInAndBlocksNobody) {

@@ -1,57 +1,61 @@
 #include "promote/waived.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace quarry::promote {
 
 namespace {
 
-/// What a waiver did for a set.
-struct WaivedCells {
-  std::set<std::string> cells, projects;
-};
+/// The projects of what moves of a judged set: the set itself, or several parts of it.
+std::set<std::string> moving_projects(const Plan& plan, const gate::CellVerdict& cell) {
+  std::set<std::string> projects;
+  for (const auto& sealed : plan.sets) {
+    if (sealed.digest != cell.set && sealed.set.subset_of != cell.set) continue;
+    for (const auto& file : sealed.set.files)
+      if (std::ranges::binary_search(cell.files, file.filename)) projects.insert(file.project);
+  }
+  return projects;
+}
 
-const registry::SealedSet* moving_of(const Plan& plan, const registry::SetDigest& judged) {
-  auto found = std::ranges::find_if(plan.sets, [&](const registry::SealedSet& sealed) {
-    return sealed.digest == judged || sealed.set.subset_of == judged;
-  });
-  return found == plan.sets.end() ? nullptr : &*found;
+void add_words(const std::set<std::string>& words, std::vector<std::string>& to) {
+  std::set<std::string> all(to.begin(), to.end());
+  all.insert(words.begin(), words.end());
+  to.assign(all.begin(), all.end());
+}
+
+/// The entry of the list for this set and waiver: one that is there if a part of the set came by the waiver before.
+registry::Waived& entry_of(const registry::SetDigest& set, const registry::Stored<registry::WaiverRecord>& waiver,
+                           std::vector<registry::Waived>& list) {
+  auto known = std::ranges::find_if(
+      list, [&](const registry::Waived& one) { return one.set == set && one.waiver == waiver.digest; });
+  if (known != list.end()) return *known;
+  const auto& record = waiver.record;
+  list.push_back({set, waiver.digest, record.suite, record.approver, record.reason, record.expires.text()});
+  return list.back();
 }
 
 } // namespace
 
 void note_waived(const std::vector<registry::Stored<registry::WaiverRecord>>& waivers, Plan& plan) {
-  std::map<std::pair<registry::SetDigest, registry::WaiverDigest>, WaivedCells> by_waiver;
+  auto list = registry::waived_of(plan.view.record);
+  bool changed = false;
   for (const auto& cell : plan.judgement.verdict.cells) {
     if (cell.verdict != gate::Decision::ready || cell.waivers.empty() || cell.set.empty()) continue;
-    const auto* moving = moving_of(plan, cell.set);
-    if (!moving) continue;
-    for (const auto& waiver : cell.waivers) {
-      auto& did = by_waiver[{cell.set, waiver}];
-      if (auto words = registry::words_of(cell.cell); !words.empty()) did.cells.insert(std::move(words));
-      for (const auto& file : moving->set.files)
-        if (std::ranges::binary_search(cell.files, file.filename)) did.projects.insert(file.project);
+    auto projects = moving_projects(plan, cell);
+    if (projects.empty()) continue;
+    auto words = registry::words_of(cell.cell);
+    for (const auto& waiver : waivers) {
+      if (!std::ranges::binary_search(cell.waivers, waiver.digest)) continue;
+      auto& one = entry_of(cell.set, waiver, list);
+      if (!words.empty()) add_words({words}, one.cells);
+      add_words(projects, one.projects);
+      changed = true;
     }
   }
-  if (by_waiver.empty()) return;
-  auto list = registry::waived_of(plan.view.record);
-  for (const auto& [key, did] : by_waiver) {
-    auto known = std::ranges::find(waivers, key.second, &registry::Stored<registry::WaiverRecord>::digest);
-    if (known == waivers.end()) continue;
-    const auto& record = known->record;
-    list.push_back({key.first,
-                    key.second,
-                    record.suite,
-                    record.approver,
-                    record.reason,
-                    record.expires.text(),
-                    {did.cells.begin(), did.cells.end()},
-                    {did.projects.begin(), did.projects.end()}});
-  }
-  registry::set_waived(plan.view.record, std::move(list));
+  if (changed) registry::set_waived(plan.view.record, std::move(list));
 }
 
 } // namespace quarry::promote

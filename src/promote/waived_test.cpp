@@ -72,6 +72,27 @@ TEST_F(WaivedMoves, AreNamedOnThePages) {
   EXPECT_FALSE(move(one)) << "the list alone moves nothing";
 }
 
+TEST_F(WaivedMoves, OfTwoPartsOfASetAreOneEntry) {
+  auto whole = set("1");
+  auto waiver = waive(whole);
+  auto part_with = [&](std::size_t file) {
+    auto part = whole.set;
+    part.subset_of = whole.digest;
+    part.files = {whole.set.files[file]};
+    auto digest = registry::put_set(*store_, part).value();
+    EXPECT_TRUE(registry::seal(*store_, digest, k_waived_at));
+    return registry::load_sealed(*store_, digest).value();
+  };
+  ASSERT_TRUE(move(part_with(0)));
+  EXPECT_THAT(page("simple/a/index.html"), HasSubstr("Not tested"));
+  ASSERT_TRUE(move(part_with(1)));
+  EXPECT_THAT(waived(), ElementsAre(waiver));
+  EXPECT_THAT(page("simple/b/index.html"), HasSubstr("Not tested"));
+  auto plan = plan_withdrawal(*store_, "stable", {"a-1-py3-none-any.whl"});
+  ASSERT_TRUE(plan && withdraw(*store_, *plan, {"ann", k_waived_at, "why"}));
+  EXPECT_THAT(waived(), ElementsAre(waiver)) << "b is still here";
+}
+
 TEST_F(WaivedMoves, GoAndComeBackWithTheView) {
   auto one = set("1"), two = set("2");
   auto first = waive(one), second = waive(two);

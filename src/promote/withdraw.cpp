@@ -34,11 +34,6 @@ bool is_named(const FileRecord& file, const std::string& word) {
   return file.filename == word || file.sha256.hex() == word;
 }
 
-Unexpected not_shown(const std::string& channel, const std::string& word) {
-  return fail(ErrorKind::not_found, "O024", fmt::format("channel {} shows nothing of {}", channel, word),
-              fmt::format("nothing was changed; `quarry channel show {}` lists what it shows", channel));
-}
-
 Result<Leaving> find_leaving(ObjectReader& store, const registry::ChannelRecord& channel,
                              const std::vector<SealedSet>& shown, const std::vector<std::string>& what) {
   Leaving leaving;
@@ -63,7 +58,7 @@ Result<Leaving> find_leaving(ObjectReader& store, const registry::ChannelRecord&
     // It left already, perhaps by this very command, which was killed before it had written the pages.
     auto blocked = channel.guard.blocked;
     TRY(auto left, take_named(store, word, blocked));
-    if (left.empty()) return not_shown(channel.name, word);
+    if (left.empty()) return not_shown(channel, word);
   }
   return leaving;
 }
@@ -148,10 +143,12 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
   std::erase_if(extras, [&](const auto& one) { return !plan.view.record.shards.contains(one.project); });
   registry::set_empty_extras(plan.view.record, std::move(extras));
   auto waived = registry::waived_of(view);
+  auto shows = [&](const std::string& project) { return plan.view.record.shards.contains(project); };
   std::erase_if(waived, [&](const auto& one) {
-    return std::none_of(stay.begin(), stay.end(), [&](const SealedSet& sealed) {
-      return sealed.digest == one.set || sealed.set.subset_of == one.set;
-    });
+    return std::none_of(
+               stay.begin(), stay.end(),
+               [&](const SealedSet& sealed) { return sealed.digest == one.set || sealed.set.subset_of == one.set; }) ||
+           (!one.projects.empty() && std::none_of(one.projects.begin(), one.projects.end(), shows));
   });
   registry::set_waived(plan.view.record, std::move(waived));
   plan.view.digest = registry::digest_of(plan.view.record);

@@ -155,7 +155,10 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
   TRY(auto of_run, publish::package_directories(*place.store, place.directory));
   TRY(bool here, publish::holds_packages(*place.store, place.directory));
   Adopted done;
-  if (!of_run.empty() || !here)
+  bool run = !of_run.empty() || !here;
+  if (run && !arguments.get("--reason").empty())
+    context.out.note("--reason is not kept: a sealed set of a run has no log of moves");
+  if (run)
     TRY_DO(adopt_run(context, arguments, place, done));
   else if (arguments.has("--seal"))
     TRY_DO(seal_directory(context, arguments, place, done));
