@@ -27,14 +27,16 @@ struct Addresses {
 };
 
 /// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution or the base index.
-/// `projects` are the normalised names of the projects that people want from it: a channel of more than 1000 files has
-/// one find-links page for each project, and not one for all, so that `projects` must not be empty then. If
-/// `simple/index.html` does not exist, because pages are not written yet or because the directory is a run itself
-/// ("42-linux"), index_url is the address that such a page would have. In a bucket that cannot keep copies this address
-/// does not answer, now or later, and merged_url may be such an address, too. Whether merged_url answers is not
-/// checked: the directory has one if `merged/pages.json` exists. A page to which the store denies access, or to which a
-/// web server gives an error status (H011), counts as one that does not answer. Fails with the other errors of the
-/// store. One to four small reads.
+/// `projects` are the normalised names of the projects that people want from it. The own page of a channel with more
+/// than 1000 files lists projects, not files: find_links then names the page `simple/PROJECT/index.html` of each of
+/// `projects`, and no page of the channel if `projects` is empty, which does not fail. How many files it has is read
+/// from its `pages.json`; one that is missing or cannot be read counts as small. If `simple/index.html` does not exist,
+/// because pages are not written yet or because the directory is a run itself ("42-linux"), index_url is the address
+/// that such a page would have. In a bucket that cannot keep keys with a slash at the end it never answers, also after
+/// the pages are written; the same is true of merged_url. Whether merged_url answers is not checked: the directory has
+/// one if `merged/pages.json` exists. A page to which the store denies access, or to which a web server gives an error
+/// status (H011), counts as one that does not answer. Fails with the other errors of the store. One to four small
+/// reads.
 Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 

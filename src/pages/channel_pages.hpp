@@ -28,8 +28,8 @@ struct PagesState {
   /// The policy that protected the channel at that generation. Empty: it was not protected, or the policy was
   /// unreadable.
   registry::PolicyDigest policy = {};
-  /// The sentences about that policy on every page, such as that unsigned results count. If those of now differ, every
-  /// page is compared.
+  /// Warnings about that policy which every HTML page shows, such as that unsigned results count. If they differ from
+  /// those that the policy gives now, every page is compared.
   std::vector<std::string> openly = {};
 };
 

@@ -27,10 +27,10 @@ class ForeignPages {
 public:
   ForeignPages(store::ObjectReader& store, std::string directory) : store_(store), directory_(std::move(directory)) {}
 
-  /// For a page of which is_anothers_page() is true. Returns false (replace or remove the page) if our pages were not
-  /// here at the first look and this page has the same ETag as when it was first seen. Its packages are then ours, or
-  /// were taken over. Returns true (leave the page) if our pages were here, or if somebody wrote this page while we
-  /// worked. One head in a directory, at the first call.
+  /// For a page of which is_anothers_page() is true. Returns false (replace or remove the page) only in a directory
+  /// without complete pages of ours at the first look, if nobody has written this page since it was first seen; its
+  /// packages are then ours, or were taken over. Returns true (leave the page) otherwise. One head in a directory, at
+  /// the first call.
   Result<bool> is_left(const std::string& key, const std::string& etag);
   /// Finds out whether our pages are here already; is_left() would do it at the first page of another tool, perhaps
   /// after ours were written. One head, once.

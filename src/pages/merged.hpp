@@ -42,9 +42,9 @@ struct MergeOptions {
 
 struct Merged {
   /// False: nothing was written. One of these is the reason: this is the base index; the directory is not in a run
-  /// (merge_run_of); or this merged index was never written and one of its two sources is empty. The base index is
-  /// empty if it has neither a seal nor untested history. The other source is empty if the directory has neither, or if
-  /// fewer than two directories of the run or group have sets.
+  /// (merge_run_of); or this merged index does not exist yet and one of its two sources is empty. Empty is a directory,
+  /// also the base index, with neither seals nor untested history; a run, or a group of it, with seals in fewer than
+  /// two directories; a group of a run that has no other.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0; ///< as in Projected (projection.hpp)
   Findings notes; ///< warnings: P050 for each project that both sources have, P053 for each that is left out
@@ -75,12 +75,11 @@ Result<Merged> merge_directory(store::ObjectStore& store, const std::string& dir
 /// groups, below "42-linux/merged", once two of its directories have sets and the store has a base index. It lacks
 /// untested history, and projects of which two sets have a file of one name with different bytes (P053).
 Result<Merged> merge_run_of(store::ObjectStore& store, const std::string& directory, const MergeOptions& options = {});
-/// The same for the groups of that run, if it has several: for each group with sets in two directories one index of its
-/// areas and of the directories without a group. Writes the index of the directory's own group. Writes the index of
-/// another group only if that index does not exist yet. Writes all of these indexes if the directory does not have a
-/// group, or with `thorough`. The first failure ends the call. Costs one listing of each area, a head for each other
-/// group, and for each index that it updates what merge_run_of() costs and a listing of the seals of each of its
-/// directories.
+/// The same for the groups of that run, if it has several. A group gets an index if at least two directories of the run
+/// have sets for it; directories without a group count for every group. Updates the index of the directory's own group,
+/// and makes missing indexes of the others. If the directory has no group, or with `thorough`, updates all of them. The
+/// first failure ends the call. Costs one listing of each area, a head for each other group, and for each index that it
+/// updates what merge_run_of() costs and a listing of the seals of each of its directories.
 Result<MergedAll> merge_groups_of(store::ObjectStore& store, const std::string& directory,
                                   const MergeOptions& options = {});
 /// The same for a channel. If the store has neither a base index nor a merged index of that channel, the record is not

@@ -22,9 +22,9 @@ using Projects = std::map<std::string, Project>;
 
 struct Source {
   std::string place; ///< "42-linux/python/g", "channels/stable", "python-deps"; for messages and pages.json
-  /// Reads the source and returns a value that changes with its files. Returns "" if a merged index that does not exist
-  /// yet must not be made. While it returns "", it does not tell whether files changed. projects("") returns the files
-  /// that the source has then.
+  /// Reads the source and returns a value that changes with its files. "" means: too little for a new merged index; one
+  /// that exists is still updated. From "" nobody can see whether files changed. projects("") is allowed and reads what
+  /// is there now.
   std::function<Result<std::string>()> token;
   /// Returns the projects. Must be called with the result of the last token().
   std::function<Result<Projects>(const std::string& token)> projects;

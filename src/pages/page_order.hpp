@@ -33,8 +33,9 @@ struct Rendering {
 };
 
 /// Splits the work into batches. Up to k_in_order_max projects are one batch, dependencies first. More are split into
-/// batches of 64 projects, each written in parallel, and one for the last pages. A batch is in memory as a whole. No
-/// I/O until a batch is rendered; `store` must outlive the batches, which copy the rest.
+/// batches of 64 projects, whose pages are written in parallel; one more batch follows with the last pages, written one
+/// after the other. A batch is in memory as a whole. No I/O until a batch is rendered; `store` must outlive the
+/// batches, which copy the rest.
 std::vector<Batch> batches_of(store::ObjectReader& store, const std::vector<std::string>& projects,
                               const Rendering& rendering);
 

@@ -54,9 +54,9 @@ struct Snapshot {
   /// of the merged index.
   std::string token;
   /// Returns the work that makes the pages show this snapshot. `shown` is the content of the state object `state_key`
-  /// as it was read, empty if it does not exist. The work also includes the pages of the projects that earlier
-  /// snapshots of the same write_pages() touched, because a page that was written in a lost round may have replaced a
-  /// newer page (recent_moves.hpp). write_pages() does not remember these projects: the function must.
+  /// as it was read, empty if it does not exist. The function must remember the projects of all earlier rounds of the
+  /// same write_pages() and include their pages again: a round that lost may have written an old page over a newer one
+  /// (recent_moves.hpp).
   std::function<Result<Work>(const std::string& shown)> work;
 };
 
@@ -76,7 +76,8 @@ struct PageSource {
   std::function<Result<Snapshot>()> read;
   std::string state_key = {}; ///< relative to `directory`; empty: no state object, and both states of Work are empty
   unsigned transfers = 8;     ///< pages read or removed at once, and written at once unless in_order
-  /// What to do with a page of another tool (foreign_pages.hpp). Only directories of packages are shared with one.
+  /// What to do with a page of another tool (foreign_pages.hpp). Only package directories and distributions are shared
+  /// with one.
   Others others = Others::left;
 };
 

@@ -42,23 +42,26 @@ Findings foreign_notes(const Projected& projected);
 /// of settings.json, and the errors of the store. Each round lists the pages and reads every page, eight at the same
 /// time. One after the other it reads settings.json, each record of the history, each set that no earlier round has
 /// read, and the METADATA of one wheel per project; and writes pages whose bytes differ. Before the first round it
-/// lists seals and history once. Each round lists the seals two to four times, and the history three to five times.
-/// With nothing sealed it reads page after page until one is ours. Does not look whether the directory is a
-/// distribution: its pages come from project_distribution().
+/// lists seals and history once; with nothing sealed it lists the history once more, looks for `simple-json/index.html`
+/// and, without it, lists and reads page after page until one is ours. Each round lists the seals two to four times,
+/// and the history three to five times. Does not look whether the directory is a distribution: its pages come from
+/// project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that it shows
 /// (registry::read_distribution()), also if these are none. A distribution is a simple repository itself, so
 /// `{project}/index.html` is written, too; and at the end `pages.json`, which says which generation the pages show.
-/// Removes every other `{directory}/X/index.html`, except for X = simple, simple-json, merged and seals: keep other
+/// Removes every other `{directory}/X/index.html`, except for X = simple, simple-json, merged and seals. A page of
+/// another tool, with links and without our mark, is left and named in `foreign` once our pages are complete
+/// (`simple-json/index.html` exists); the first call removes it. A page without links is always removed: keep such
 /// pages elsewhere. A project with one of these four names does not get such a page. Below `simple/` and `simple-json/`
-/// it removes the pages of projects that left, as project_directory() does. The first call also removes pages that
-/// another tool wrote there before; once our pages are complete, later calls leave pages with links that another tool
-/// writes. Each round reads all sets, eight at the same time, and lists every object below the directory; it reads the
-/// pointer as often as it lists the seals. A set whose record or seal is missing is not shown, and nothing reports it.
-/// Other errors are those of project_directory() and registry::require_distribution().
+/// it removes the pages of projects that left, as project_directory() does. Each round reads all sets, eight at the
+/// same time, and lists every object below the directory; it reads the pointer as often as it lists the seals. A set
+/// whose record or seal is missing is not shown, and nothing reports it. Other errors are those of project_directory()
+/// and registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
-/// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
+/// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or not such a document,
+/// R007 above 64 MiB. One read.
 Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
 
 /// Views and shards that a caller has at hand, by digest. They are immutable, so they need not be read again.

@@ -24,8 +24,8 @@ struct RecentMoves {
   /// changed. If one writer wrote the pages of several moves at once, each of their projects gets the number of the
   /// last of these moves. The entry then stays longer than needed, which is harmless.
   std::map<std::string, std::uint64_t> moved;
-  /// Projects that at least two of the last k_recent_moves moves changed, with a number that is at least that of the
-  /// last such move. It may hold more projects: comparing them is needless, and harmless.
+  /// At least every project that two of the last k_recent_moves moves changed, perhaps more, with the number of the
+  /// last move that changed it, or a later one. Comparing more projects is needless, and harmless.
   std::map<std::string, std::uint64_t> twice;
 
   /// Returns the state after `move`. `projects` changed since the last state: they enter `moved`; those that were in it

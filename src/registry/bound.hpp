@@ -20,9 +20,10 @@ Result<PolicyDigest> bound_before(ObjectReader& store, const LedgerRecord& move)
 /// What protects the channel by its moves. `ChannelRecord::previous` is not compared: no move goes by it.
 struct Bound {
   PolicyDigest policy;
-  /// How the channel's record differs from what its last move left: in view, generation, policy, blocked files or how
-  /// far back its history is kept; or that this move is lost (is_lost()). Empty: the record is as the move left it. A
-  /// move that an older program wrote says nothing of what was blocked and kept.
+  /// Text for people: how the channel's record differs from what its last move left, or that this move is lost
+  /// (is_lost()). Empty: the record is as the move left it. Compared are name, generation, view and policy; with a
+  /// `guard` in the move, which older programs do not write, also the blocked files and how far back the history is
+  /// kept.
   std::string differs;
   LedgerDigest lost = {}; ///< the last move, if it is lost
 };

@@ -43,10 +43,10 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
 /// The second look of a promotion, right before it writes. Returns the keys of the evidence that recorded_about() would
 /// read now, and of all waivers and revocations, sorted, whatever the objects hold. `judged` are the evidence keys of
 /// the first look, sorted. The caller compares both: a new key is a record that came since; a missing key is evidence
-/// that lost its mark. Where all evidence is marked, evidence of `judged` that was removed while its mark stayed is not
-/// noticed: its key is returned. Where it is not all marked, the key of removed evidence is missing. Three requests,
-/// one listing for each set, one more listing where not all evidence is marked, and a head for each mark that `judged`
-/// does not have, one after the other.
+/// that lost its mark. If all evidence is marked, the marks are listed, not the records: evidence of `judged` that was
+/// removed while its mark stayed looks as if it were there. If not all is marked, the records are listed, and the key
+/// of a removed one is missing. Three requests, one listing for each set, one more listing where not all evidence is
+/// marked, and a head for each mark that `judged` does not have, one after the other.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                           const std::vector<std::string>& judged);
 

@@ -8,8 +8,8 @@
 
 namespace quarry::registry {
 
-/// The channel as it is now; without a policy if it does not exist. Two reads, and what bound_after() reads. O044 as
-/// check_bound().
+/// The channel as it is now; with neither policy nor move if it does not exist. Two reads, and what bound_after()
+/// reads. O044 as check_bound().
 Result<Feeder> feeder_of(ObjectReader& store, const std::string& channel);
 /// The same for several channels.
 Result<std::vector<Feeder>> feeders_of(ObjectReader& store, const std::vector<std::string>& channels);
@@ -22,11 +22,10 @@ struct Fed {
 /// Returns the new `fed_by` of the distribution once these channels of `source` have added to it. An empty `feeders`
 /// stands for packages that come from no channel. If `fed_by` is empty, all `feeders` must be unprotected, or all be
 /// protected by one policy. Else a channel is admitted if:
-///   - its policy is one of those in `fed_by`;
-///   - it is in `fed_by` itself and is now bound to another policy;
-///   - its policy is the new policy of a channel of `fed_by` that also adds in this call;
-///   - it is not protected any more, and is the only one in `fed_by` and the only one that adds: then the result is
-///     empty, and the distribution is open to all again.
+///   - its policy is one of those in `fed_by`, or the new one of a channel of `fed_by` that adds in this call;
+///   - it is in `fed_by` itself and is now bound to another policy, which takes the place of the old one;
+///   - it is not protected any more, and is alone in `fed_by` and alone in this call: then the result is empty, and any
+///     channel may add again.
 /// Others are refused with held O055. The order of `feeders` does not count. Nothing is read if each channel of
 /// `feeders` that is also in `fed_by` still has the policy that `fed_by` says. For a channel that has another policy,
 /// or lost it, its moves are read, back to the one that `fed_by` names.

@@ -18,12 +18,11 @@ struct Disappeared {
 };
 /// Returns the keys that an earlier verdict on these sets read and that `present` lacks, because the record is missing,
 /// junk or has lost its mark: each once, with the set and verdict of lowest digest that name it. `present`: keys of
-/// valid records, sorted: evidence about these sets, waivers, revocations. A verdict on several sets has also read
-/// evidence about sets that are not in `sets`; `present` lacks that too. So each evidence record that an earlier
-/// verdict read and whose key `present` lacks is read here. If it is valid and not about one of these sets, its key is
-/// left out of the result. A verdict that is gone itself, or is junk (is_junk()), names nothing. One listing for each
-/// set and a read for each verdict, eight at the same time; also a read for each evidence record that `present` lacks,
-/// sixteen at the same time.
+/// valid records, sorted: evidence about these sets, waivers, revocations. An earlier verdict may have been about other
+/// sets, too, and `present` does not have their evidence. So each evidence key that `present` lacks is looked up here:
+/// a record that is there, valid, and about none of these sets has not disappeared. A verdict that is gone itself, or
+/// is junk (is_junk()), names nothing. One listing for each set and a read for each verdict, eight at the same time;
+/// also a read for each evidence record that `present` lacks, sixteen at the same time.
 Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                   const std::vector<std::string>& present);
 /// Fails with held O029, whose details name the first five of them, if there is one. Errors and cost of

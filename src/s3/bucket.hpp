@@ -44,8 +44,8 @@ struct Done {
 using Outcome = tl::expected<Done, Refusal>;
 
 /// Limits the retries of all calls to a bucket, so that an overloaded server is not flooded. A retry after a wait costs
-/// k_price. A retry at once (clock, credentials or region corrected; kept connection closed) is free. Each success
-/// gives 1 back. Thread-safe.
+/// k_price. A retry at once is free: after a corrected clock, credentials or region, or the first time in a row that a
+/// kept connection was closed. Each success gives 1 back. Thread-safe.
 class RetryBudget {
 public:
   bool take() { ///< pays for a retry; false: none is left
@@ -79,20 +79,21 @@ public:
   ///   - errors of our own: of the sink, of reading the body, an answer that is too long (H006), an interruption
   ///     (D006);
   ///   - answers that are not from S3 (K020): an HTML page as an error (errors.hpp) or to DELETE, a foreign redirect,
-  ///     or a success without an ETag to HEAD, plain GET or PUT of an object. Any other page with 200 passes as a
-  ///     success, also where answer_may_be_error is set: its parser fails.
+  ///     or a success without an ETag to HEAD, GET or PUT of an object (not to a request with a query, except PUT of a
+  ///     part). Any other page with 200 passes as a success, also where answer_may_be_error is set: its parser fails.
   /// Retries: at most 6 attempts in all, whatever the causes, each as long as bytes move.
   ///   - Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp). A PUT
-  ///     whose success has no ETag is retried in the same way. If its body is an HTML page, the write did not happen;
-  ///     if not, it may have happened (ambiguous).
+  ///     whose success has no ETag is retried in the same way. With an HTML page as its body this attempt did not
+  ///     write; with any other body it may have, and the call is ambiguous.
   ///   - A wrong clock, expired credentials or another region is corrected, and the request is sent again at once.
   ///     Damaged bytes (K007) are sent again after a wait. If the next attempt fails for the same cause, the call
   ///     fails.
   ///   - The call fails at once if the wait would end more than 3 minutes after the call began, or if the server asks
   ///     for more than 60 s. The thread sleeps while it waits; an interruption ends the call (cancelled D006).
   /// The answer to HEAD has no S3 code, so after 400, 403, 301 or 307 to HEAD of an object a GET of one byte follows.
-  /// If the GET succeeds, or its answer is 404 (absent) or 416 (empty), it contradicts the HEAD: the HEAD then counts
-  /// as a transient failure and is retried. If the GET fails in another way, the attempt has that failure.
+  /// If the GET succeeds, or its answer is 404 (absent) or 416 (empty), it contradicts the HEAD, which is then tried
+  /// again like a transient failure. After the last attempt the call fails with the HEAD's own status and error: after
+  /// 403 with K003, although the object may be absent. If the GET fails in another way, the attempt has that failure.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const; ///< "s3://bucket", for messages

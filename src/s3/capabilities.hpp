@@ -41,18 +41,19 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
 /// CapabilityCache). Fails as Bucket::call() does. About half of the requests are sent once only: if one of them fails
-/// for a passing cause, the probe starts over with new objects, up to eight rounds in all. A round may leave an upload
-/// and up to three small objects: if it is killed or interrupted, if a reply is lost, or if these credentials may not
-/// delete.
+/// for a passing cause, the probe starts over with new objects, up to eight rounds in all. Each round removes what it
+/// wrote. It leaves an upload and up to three small objects if it is killed or interrupted, if a reply is lost, or if
+/// these credentials may not delete.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Else it reads the stored record with
-/// one request. Without a valid one it probes and stores what it found. If reading the record is denied, as where a
-/// server hides absent objects, it stores nothing, and each job probes again. Later calls are free and give the same
-/// answer. If storing fails, get() succeeds and the next job probes again. After a failure the next call tries again.
-/// If these credentials may not write the probe's objects (K003), an expired record is used. Without a record, get()
-/// fails with K003, whose hint names the command that makes the record. `bucket` and `clock` must outlive the cache.
-/// `prefix` is empty or ends with '/'. Thread-safe: one caller probes, the others wait.
+/// one request. If it cannot read a valid one, for whatever reason, it probes and stores what it found. But if the
+/// server or the credentials refused the read (unauthenticated), as where a server hides absent objects, it stores
+/// nothing, and each job probes again. Later calls are free and give the same answer. If storing fails, get() succeeds
+/// and the next job probes again. After a failure the next call tries again. If these credentials may not write the
+/// probe's objects (K003), an expired record is used. Without a record, get() fails with K003, whose hint names the
+/// command that makes the record. `bucket` and `clock` must outlive the cache. `prefix` is empty or ends with '/'.
+/// Thread-safe: one caller probes, the others wait.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

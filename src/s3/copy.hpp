@@ -22,11 +22,11 @@ bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 /// condition on the target of CopyObject. Never copies without the condition that was asked for: K008 if can_copy() is
 /// false, and nothing was written. Returns and fails as put_object() does, except that PutDone::sha256 stays empty and
 /// K013 cannot occur. Also fails with K022 (status 0, not 412) if the source has another ETag, and with status 404 if
-/// it does not exist. If somebody ends the upload (NoSuchUpload), a part fails with status 404, but the completion is
-/// ambiguous. A copy in parts that failed tries to end its upload. One that was killed or interrupted, or has an
-/// unknown outcome, leaves it until ObjectWriter::remove_leftovers(). Costs one request, or in parts one per 512 MiB
-/// and two more; with a condition also what tools.capabilities costs. Copies `limits.uploaders` parts at a time, each
-/// in a thread.
+/// it does not exist. If somebody ends the upload, a part fails with status 404, too (Refusal::code is NoSuchUpload),
+/// but the completion is ambiguous. A copy in parts that failed tries to end its upload. One that was killed or
+/// interrupted, or has an unknown outcome, leaves it until ObjectWriter::remove_leftovers(). Costs one request, or in
+/// parts one per 512 MiB and two more; with a condition also what tools.capabilities costs. Copies `limits.uploaders`
+/// parts at a time, each in a thread.
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
 
 /// What a copy keeps of the source's headers: content-type, cache-control, content-encoding, content-disposition,

@@ -49,8 +49,8 @@ inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal. If it is `ambiguous`, the outcome is unknown, whatever the status: a reply was lost,
 /// or the server failed, and the stored object does not show whether the write happened. If it is not, status 412 means
 /// that the condition does not hold; our write may have happened and been replaced since (settled()). If the last
-/// attempt was answered 409 (another writer at work), a write with `match` has status 412. A write with `absent` has
-/// status 412 if an object exists by now, and 409 if not.
+/// attempt was answered 409 (another writer at work), a write with `match` has status 412. For one with `absent` a HEAD
+/// decides: 412 if an object exists by now; else, also if the HEAD fails, the status stays 409.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
@@ -83,17 +83,17 @@ struct PutTools {
 /// streamed content without sha256 is read twice.
 ///
 /// An upload in parts that failed stays on the server, with its parts:
-///   - if there is a journal (known sha256, journal.hpp) and the next run may succeed: after an interrupt, a failure of
-///     the network (not H003 or H010), also while the content is read, an overload, a full store, a time-out, missing
-///     or refused credentials, denied access (K003), a part that the server lost (InvalidPart), or a completion that
-///     was refused, except with 412 (its condition) or 400;
+///   - if there is a journal (known sha256, journal.hpp) and the next run may succeed, because the failure may pass:
+///     interrupted, the network (not H003 or H010; also while the content is read), an overload, a full store, a part
+///     that the server lost (InvalidPart), timed out, credentials missing or refused, access denied (K003). Every other
+///     refusal of the completion counts as well, except 412 (its condition) and 400;
 ///   - if the outcome of the completion is unknown, even after a 412;
 ///   - if the process was killed.
-/// After every other failure put_object() tries to end the upload. Without a journal it also tries that after the
-/// failures of the first point. After an interruption the attempt always fails. If the attempt fails, the upload stays,
-/// and so does its journal. With a journal the next run resumes an upload that stayed, or tries to end it if content,
-/// headers or part size differ. If the server does not list its parts, such as without s3:ListMultipartUploadParts, the
-/// next run begins a new upload. What nobody resumes or ends stays until ObjectWriter::remove_leftovers().
+/// After every other failure, and without a journal also after those of the first point, put_object() sends a request
+/// that ends the upload. If that request fails, the upload stays, and so does its journal. After an interruption it
+/// cannot be sent. With a journal the next run resumes an upload that stayed, or tries to end it if content, headers or
+/// part size differ. If the server does not list its parts, such as without s3:ListMultipartUploadParts, the next run
+/// begins a new upload. What nobody resumes or ends stays until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -125,7 +125,8 @@ struct WriteTraces {
 Fate fate_of(const WriteTraces& traces);
 
 /// Turns the failure of a write into its outcome. In this order:
-///   1. For match, a conflict (409) and an object that does not exist become status 412.
+///   1. For match, a conflict (409) and an object that does not exist (404, but not NoSuchUpload or NoSuchBucket)
+///     become status 412.
 ///   2. A failure that is not ambiguous is returned. After a conflict for absent a HEAD comes first: with an object the
 ///      status becomes 412.
 ///   3. After an ambiguous failure a HEAD decides:

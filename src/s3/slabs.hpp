@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace quarry::s3 {
@@ -30,7 +31,7 @@ public:
       auto bytes = reserved(size);
       auto slab = with_memory(bytes, size);
       auto* raw = bytes.release();
-      // If the pointer cannot be made, it calls what follows itself.
+      // If std::shared_ptr cannot be made for want of memory, it runs this function, too.
       return Slab(slab.release(), [self = shared_from_this(), raw, size](auto* span) {
         self->give_back(sys::Bytes(raw), size);
         delete span;
@@ -71,15 +72,18 @@ private:
       throw;
     }
   }
-  void give_back(sys::Bytes bytes, std::size_t size) {
+  void give_back(sys::Bytes bytes, std::size_t size) noexcept {
     std::lock_guard lock(mutex_);
     left_ += size;
-    if (size >= k_worth_keeping) { // memory that was used before costs no page faults
-      if (size != kept_size_) kept_.clear();
-      kept_size_ = size;
-      kept_.push_back(std::move(bytes));
-    }
     free_.notify_all();
+    if (size < k_worth_keeping) return;
+    // Memory that was used before costs no page faults.
+    if (size != kept_size_) kept_.clear();
+    kept_size_ = size;
+    try {
+      kept_.push_back(std::move(bytes));
+    } catch (const std::bad_alloc&) { // then it is not kept
+    }
   }
   static constexpr std::size_t k_worth_keeping = 1u << 20;
   std::mutex mutex_;

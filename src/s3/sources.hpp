@@ -32,7 +32,8 @@ struct Role {
 Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
                                 const std::string& source);
 
-/// Asks for credentials, up to three times, each with this deadline. Any status but a redirect is a success; H-codes.
+/// Asks for credentials, up to three times, each with this deadline. Returns the answer whatever its status is, also
+/// 4xx and 5xx: the caller looks. A redirect fails with H009; else fails with H-codes.
 Result<net::Response> ask(const CredentialSurroundings& surroundings, net::Request request, std::uint64_t deadline_ms);
 
 Result<std::optional<Credentials>> from_container(const CredentialSurroundings&, const SharedFiles&, std::string& why);

@@ -54,10 +54,10 @@ struct Children {
 /// Counts of calls since the store was opened, for `writes` in JSON and for tests. Puts and copies count when they
 /// succeed. All other calls count, also those that fail, unless the key is invalid. The prefix of a listing is not a
 /// key: a listing counts even if its prefix is refused. open() and root_page() count as gets, keys() and children() as
-/// lists. An http object without ETag and Last-Modified counts as two gets. A copy also counts as a put. Outside s3 it
-/// also counts as a get, and that get counts even if the copy then fails. Requests that the store sends by itself do
-/// not count, such as retries and HEADs that look at an object. In the file and memory stores open() counts the whole
-/// object as read, s3 and http count what the rope fetches.
+/// lists. open() of an http object without ETag and Last-Modified counts as two gets, because it reads the object at
+/// once. A copy also counts as a put. Outside s3 it also counts as a get, and that get counts even if the copy then
+/// fails. Requests that the store sends by itself do not count, such as retries and HEADs that look at an object. In
+/// the file and memory stores open() counts the whole object as read, s3 and http count what the rope fetches.
 struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
   std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
@@ -103,17 +103,18 @@ public:
   /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs. Reading the rope:
   ///   - costs one request per range in s3 and http. A range has as many bytes as the read asks for, at least 64 KiB
   ///     and at most 2 MiB; only the last range of an object may be smaller. While reads are in order, ranges grow to 2
-  ///     MiB. Then further ranges of 2 MiB are fetched ahead, each by a thread. All ropes of a store together have up
-  ///     to 8 ranges in flight. Each rope may have 2, even if they are then more than 8 together. A rope keeps the
-  ///     range that was read last and those ahead in memory, up to 16 MiB, until it is destroyed or read elsewhere.
-  ///     Threads that read one rope wait for each other.
+  ///     MiB. Then further ranges of 2 MiB are fetched ahead, each by a thread, beyond what was asked for. A large read
+  ///     counts as reads in order. The ropes of a store that read ahead share 8 ranges in flight, but each has at least
+  ///     2: five ropes have up to 10. A rope keeps the range that was read last and those ahead in memory, up to 16
+  ///     MiB, until it is destroyed or read elsewhere. Threads that read one rope wait for each other.
   ///   - never mixes two versions. If the object is replaced or removed after open(), s3 and http fail with corrupt
   ///     (K022) when they fetch the next range. If the object was removed and the server hides absent objects, s3 fails
   ///     with K003 and http with H011. The memory store gives the old version. The file store gives the old version
   ///     while the rope has the file open. At other times it fails with D008 (replaced) or not_found (D001: removed).
   ///     The ropes of a process have at most 64 files open. A rope that is read whole by one call closes its file after
-  ///     it. Exceptions: open_file_store(), and web servers without strong ETags. There an object counts as the same
-  ///     version if its weak ETag and its Last-Modified (to 1 s) are the same; a server may send only one of the two.
+  ///     it. Two exceptions: in the file store see open_file_store(); on a web server without strong ETags an object
+  ///     counts as the same version if its weak ETag and its Last-Modified (to 1 s) are the same; a server may send
+  ///     only one of the two.
   ///   - may be repeated after any other error.
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Omits a backend's

@@ -93,11 +93,11 @@ public:
   /// gone: repeat the call. Costs one DELETE request, and for a key that ends in a slash also what slash_keys() costs,
   /// with its errors; in the file store a stat and an fsync, and for an object that exists a lock and an unlink.
   Result<void> remove(const std::string& key);
-  /// Whether preconditions are evaluated atomically with the write. If false, the server ignores at least one of the
-  /// two, and for that one the store looks before it writes, which is safe for one writer and not for several. Also
-  /// false for http. Free, except in s3 at a named endpoint: there the first call on each opened store reads what is
-  /// known of the server, or probes it with about 20 requests (s3/capabilities.hpp). If the role may not write the
-  /// probe's objects and nothing is known yet, it fails with K003.
+  /// Whether preconditions are evaluated atomically with the write. If false, the server ignores if-absent, if-match or
+  /// both. For what it ignores the store sends a HEAD before the write, which is safe for one writer and not for
+  /// several. Also false for http. Free, except in s3 at a named endpoint: there the first call on each opened store
+  /// reads what is known of the server, or probes it with about 20 requests (s3/capabilities.hpp). If the role may not
+  /// write the probe's objects and nothing is known yet, it fails with K003.
   virtual Result<bool> conditional_writes() { return true; }
   /// Whether objects can be written under keys that end in one slash, together with objects below them. If false, put()
   /// to such a key fails with R005, and remove() of it does nothing (in http R030). Do not read such a key if this is
@@ -146,11 +146,11 @@ public:
   ///   - unless both are s3 stores of one service;
   ///   - for if-match, and for if-absent if the server does not evaluate it in copies or the source is empty;
   ///   - if `options.sha256` is set and the source has not exactly this recorded digest.
-  /// With `options.hash_source` the source is read as well, and other bytes are corrupt (R008). The credentials of this
-  /// store must be able to read the source; if not, K003. Fails with R001, R002 and R004 as copy() does. If the source
-  /// changes meanwhile, it fails as a copy on the server does (K022, K005 or K003). If the source changes while
-  /// `hash_source` reads it, it fails as reading a rope from open() does. Costs what copy() on the server costs, and
-  /// with `hash_source` reading the source; false may cost a HEAD and what conditional_writes() does.
+  /// With `options.sha256` and `options.hash_source` the source is read as well, and other bytes are corrupt (R008).
+  /// The credentials of this store must be able to read the source; if not, K003. Fails with R001, R002 and R004 as
+  /// copy() does. If the source changes meanwhile, it fails as a copy on the server does (K022, K005 or K003). If the
+  /// source changes while `hash_source` reads it, it fails as reading a rope from open() does. Costs what copy() on the
+  /// server costs, and with `hash_source` reading the source; false may cost a HEAD and what conditional_writes() does.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
                          const PutOptions& options);
 
@@ -184,8 +184,8 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
 /// it is if-match. An if-absent put over a symbolic link that leads nowhere fails with D001, too. A directory stays
 /// when its last object is removed, so `a` is then still taken. Content type and cache control are not kept. Fails with
 /// invalid_argument (R006) if `root` exists and is not a directory. Its functions:
-///   open()    opens the file at the first read, perhaps again later; an object of the same size that replaced it
-///             before then is read instead
+///   open()    opens the file at the first read: an object of the same size that replaced it before is read instead. If
+///             the file is opened again later and is another one, reading fails with D008
 ///   remove()  keeps directories that become empty; R004 if the disk does not confirm it: repeat it, it syncs again
 ///   list()    also keys() and children(): R005 if the part of the prefix up to its last '/' is not a valid key.
 ///             list() and keys(): D005 above 10 million objects and directories still to read
