@@ -28,9 +28,8 @@ struct FindRequest {
   std::vector<std::string> required; ///< expressions, each of which must fit an artifact
   std::size_t limit = 50;            ///< runs to look at
   run::Era era = run::Era::quarry;
-  /// As for `run locate`, but that a release workflow's run says its release type itself; a store instead of today's
-  /// bucket.
-  std::string release_type, bucket, store;
+  std::string release_type;  ///< empty: what the name of a release workflow's run says; else as in `run locate`
+  std::string bucket, store; ///< where runs lie, instead of today's bucket: as in `run locate`, or a store's locator
 };
 
 struct Candidate {

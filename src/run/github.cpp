@@ -69,8 +69,12 @@ Result<WorkflowRun> parse_workflow_run(NamedText named) {
 std::string release_type_of(const ReleaseRun& run, Era era) {
   if (!run.workflow.starts_with("multi_arch_release") && !run.workflow.starts_with("release_")) return {};
   const auto& known = release_types(era);
-  for (const auto& word : text::split_any(run.title, "(), "))
-    if (std::ranges::find(known, word) != known.end()) return word;
+  // Without a run name the title is that of a commit or pull request: "Repair the nightly build (again)".
+  bool has_run_name = run.event != "push" && !run.event.starts_with("pull_request");
+  auto open = run.title.find('('), close = run.title.find(')', std::min(open, run.title.size()));
+  if (has_run_name && close != run.title.npos)
+    for (const auto& word : text::split_any(run.title.substr(open + 1, close - open - 1), ", "))
+      if (std::ranges::find(known, word) != known.end()) return word;
   return run.event == "schedule" ? "nightly" : "dev";
 }
 

@@ -32,8 +32,9 @@ struct ReleaseRun {
   std::string_view event;
 };
 /// The release type of a run of TheRock's release workflows: `multi_arch_release*.yml` and February's `release_*.yml`.
-/// Their run names say it ("Multi-Arch Release (dev) | Linux: gfx94x"). One whose name does not is a nightly release on
-/// a schedule, and else a dev release, the only one that people may start. Empty for other workflows. Pure.
+/// Their run names say it in parentheses ("Multi-Arch Release (dev) | Linux: gfx94x"); the title of a push or pull
+/// request is not looked at. A run whose name does not say it is a nightly release on a schedule, and else a dev
+/// release, the only one that people may start. Empty for other workflows. Pure.
 std::string release_type_of(const ReleaseRun& run, Era era);
 
 /// Whether the pull request of an event's payload comes from a fork; a deleted repository was one.

@@ -33,6 +33,10 @@ TEST(WorkflowRun, AReleaseSaysItsType) {
   EXPECT_EQ(aug({"multi_arch_release_asan.yml", "Multi-Arch Release ASAN", "workflow_dispatch"}), "dev");
   EXPECT_EQ(aug({"multi_arch_release.yml", "Multi-Arch Release", "schedule"}), "nightly");
   EXPECT_EQ(aug({"multi_arch_ci.yml", "Fix the build (nightly)", "push"}), "");
+  EXPECT_EQ(aug({"multi_arch_release.yml", "Fix the build (nightly)", "push"}), "dev") << "a commit's title";
+  EXPECT_EQ(aug({"multi_arch_release.yml", "Repair (nightly)", "pull_request_target"}), "dev");
+  EXPECT_EQ(aug({"multi_arch_release.yml", "prerelease of nightly", "schedule"}), "nightly") << "not in parentheses";
+  EXPECT_EQ(aug({"multi_arch_release.yml", "a ) b ( nightly", "workflow_dispatch"}), "dev");
   auto title = "Release portable Linux packages (gfx94X,gfx110X, prerelease)";
   EXPECT_EQ(release_type_of({"release_portable_linux_packages.yml", title, ""}, Era::feb), "prerelease");
 }
