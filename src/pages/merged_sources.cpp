@@ -199,16 +199,15 @@ Source group_source(ObjectReader& store, const RunGroup& of) {
 Source read_once(Source source) {
   struct Known {
     std::mutex mutex;
-    std::string token;
+    std::optional<std::string> token; ///< of the projects; without one nothing was read yet
     Projects projects;
   };
   auto known = std::make_shared<Known>();
   auto projects = [known, read = source.projects](const std::string& token) -> Result<Projects> {
     std::lock_guard lock(known->mutex);
-    if (known->token != token) {
-      TRY(known->projects, read(token));
-      known->token = token;
-    }
+    if (known->token == token) return known->projects;
+    TRY(known->projects, read(token));
+    known->token = token;
     return known->projects;
   };
   return {source.place, source.token, projects, source.notes, source.written_to};

@@ -497,6 +497,19 @@ TEST_F(MergedIndex, FollowsABaseIndexThatLostItsLastSet) {
   EXPECT_EQ(testing::broken_links(testing::snapshot(*store_)), "");
 }
 
+TEST_F(MergedIndex, OfARunTakesANewDirectoryAfterTheBaseIndexLostItsLastSet) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}, ""));
+  ASSERT_TRUE(publish(*store_, {"torch-2.9-cp312-cp312-linux_x86_64.whl"}, "", "42", "pytorch"));
+  take_away(*store_, std::string(pages::k_base_index));
+  ASSERT_TRUE(pages::project_directory(*store_, std::string(pages::k_base_index)));
+  auto receipt = publish(*store_, {"jax-0.8-py3-none-any.whl"}, "", "42", "jax");
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  EXPECT_EQ(receipt->directory_at.merged_url, "");
+  EXPECT_EQ(receipt->run_index_url, store_->url("42-linux/merged/simple") + "/");
+  EXPECT_THAT(projects(*store_, "42-linux"), ElementsAre("jax", "rocm", "torch"));
+}
+
 TEST_F(MergedIndex, ASetWithoutADirectoryIsPassedOver) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(registry::put_set(*store_, registry::SetRecord{}));

@@ -160,9 +160,10 @@ Result<void> merge(ObjectStore& store, const Plan& plan, const ExecuteOptions& o
   TRY(auto merged, pages::merge_directory(store, plan.directory));
   TRY(receipt.directory_at, pages::addresses_of(store, options.public_url, plan.directory));
   receipt.notes = std::move(merged.notes);
-  if (!merged.exists) return {}; // without a base index the run has no merged index
+  // Also where this directory has none: the index of the run was made while the base index had sets, and stays.
   TRY(auto whole, pages::merge_run_of(store, plan.directory));
   std::ranges::move(whole.notes, std::back_inserter(receipt.notes));
+  if (!merged.exists && !whole.exists) return {};
   if (whole.exists) {
     auto of_run = pages::merged_directory(run::run_of(plan.directory));
     TRY(auto at, pages::addresses_of(store, options.public_url, of_run));

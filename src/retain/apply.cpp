@@ -49,9 +49,9 @@ Result<Findings> write_pages_of(ObjectStore& store, const Inventory& inventory, 
     std::ranges::move(pages::foreign_notes(projected), std::back_inserter(notes));
     TRY(auto merged, pages::merge_directory(store, directory), "while writing the pages of " + directory);
     std::ranges::move(merged.notes, std::back_inserter(notes));
-    if (!merged.exists) continue;
     TRY(auto whole, pages::merge_run_of(store, directory), "while writing the pages of the run of " + directory);
     std::ranges::move(whole.notes, std::back_inserter(notes));
+    if (!merged.exists && !whole.exists) continue;
     TRY(auto groups, pages::merge_groups_of(store, directory), "while writing the pages of the run of " + directory);
     std::ranges::move(groups.notes, std::back_inserter(notes));
   }
