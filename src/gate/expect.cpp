@@ -142,14 +142,31 @@ void add_missing(const Policy& policy, const std::vector<Subject>& release, cons
   }
 }
 
+/// What moves and what belongs to it. A set that has another version of a project that moves is of another release: its
+/// family was built then, and says nothing of now.
+std::vector<Subject> release_of(const Case& input) {
+  std::map<std::string, std::set<std::string>> moving; // versions by project
+  for (const auto& subject : input.subjects)
+    for (const auto& file : subject.set.files) moving[file.project].insert(file.version);
+  auto is_other_release = [&](const Subject& subject) {
+    return std::ranges::any_of(subject.set.files, [&](const registry::FileRecord& file) {
+      auto versions = moving.find(file.project);
+      return versions != moving.end() && !versions->second.contains(file.version);
+    });
+  };
+  auto release = input.subjects;
+  for (const auto* others : {&input.present, &input.elsewhere})
+    for (const auto& subject : *others)
+      if (!is_other_release(subject)) release.push_back(subject);
+  return release;
+}
+
 } // namespace
 
 std::vector<CellPlan> missing_cells(const Policy& policy, const Case& input) {
   std::vector<CellPlan> cells;
   if (input.subjects.empty()) return cells;
-  auto release = input.subjects;
-  for (const auto* others : {&input.present, &input.elsewhere})
-    release.insert(release.end(), others->begin(), others->end());
+  auto release = release_of(input);
   add_missing(policy, release, {policy.expectation, "policy " + policy.name}, cells);
   for (const auto& expectation : input.expectations) add_missing(policy, release, {expectation, "the release"}, cells);
   return cells;

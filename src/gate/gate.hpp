@@ -32,8 +32,8 @@ struct Case {
   std::vector<std::string> keys = {};          ///< of the evidence and waivers that were read, or not readable; sorted
   std::vector<registry::SetDigest> asked = {}; ///< whose evidence was read
   Findings notes = {};                         ///< what was left out: R021, R022, G024
-  std::vector<Subject> present = {};           ///< sets of this release that the target has already; for [expect]
-  std::vector<Subject> elsewhere = {};         ///< sets of this release that go to other targets; only for [expect]
+  std::vector<Subject> present = {};           ///< sets of the source that the target has already; for [expect]
+  std::vector<Subject> elsewhere = {};         ///< sets of the source that go to other targets; only for [expect]
   /// The target's files of other projects with which the subjects were tested: a framework is tested with the ROCm that
   /// people get from the target.
   std::vector<registry::FileRecord> shown = {};

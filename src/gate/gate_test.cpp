@@ -577,6 +577,23 @@ TEST(Gate, WhatTheTargetHasOfTheReleaseIsNotMissing) {
   EXPECT_TRUE(judge(policy(k_expect), input).cells.empty()) << "nothing moves, so nothing is asked";
 }
 
+TEST(Gate, WhatTheTargetHasOfAnotherReleaseDoesNotStandForThisOne) {
+  auto old = a_set({"gfx103x-dgpu"}, std::string(64, 'a')), now = a_set({"gfx94x-dcgpu"}, std::string(64, 'b'));
+  now.set.files.push_back(file("rocm_sdk_profiler-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-profiler"));
+  for (auto& one : old.set.files) one.version = "7.1.0";
+  Case input{"stable", {now}, as_stored({passed(now, "gfx94x-dcgpu")}), {}, k_now};
+  for (auto* known : {&input.present, &input.elsewhere}) {
+    *known = {old};
+    auto verdict = judge(policy(k_expect), input);
+    EXPECT_THAT(verdict.cells.back().reasons,
+                ElementsAre("policy p expects packages of gfx103X-dgpu, which no set brings"));
+    known->front().set.files = {libraries("gfx103x-dgpu")};
+    known->front().set.files[0].version = "7.1.0";
+    EXPECT_EQ(judge(policy(k_expect), input).verdict, Decision::ready) << "nothing of it moves in another version";
+    known->clear();
+  }
+}
+
 TEST(Gate, AnExpectedPlatformIsNotMetByPurePackagesOfAnother) {
   const auto asked = policy("[expect]\nplatforms = [\"linux\", \"windows\"]\nprojects = [\"rocm\"]\n");
   auto pure = [](const Platform& platform) {
