@@ -255,15 +255,23 @@ Result<void> require_complete(Source& source, std::vector<SourceItem>& items, co
 }
 
 namespace {
+/// Both are taken: which one is wanted, only who put them together knows.
+Finding mixed_forms(const std::string& place, const std::string& family, const std::vector<std::string>& targets) {
+  return {"A098", Severity::warning, place,
+          fmt::format("has artifacts named by the family {} and artifacts named by its targets {}: both are taken",
+                      family, text::join(targets, ", ")),
+          "take all artifacts from one run, or exclude one form with `--exclude`"};
+}
+
 bool has_target(const Source& source, const std::string& target) {
   return std::ranges::any_of(source.items, [&](const SourceItem& item) { return item.name.target_base() == target; });
 }
 
-/// A group that no archive is named by, where archives are named by its targets: which of them the source has.
-std::vector<std::string> targets_instead(const Context& context, const Source& source, const std::string& group) {
+/// The targets of a group that archives of the source are named by.
+std::vector<std::string> targets_there(const Context& context, const Source& source, const std::string& group) {
   auto families = load_families(context, "");
   std::vector<std::string> found;
-  if (!families || has_target(source, group)) return found;
+  if (!families) return found;
   for (const auto& target : families->targets_of(group))
     if (has_target(source, target)) found.push_back(target);
   return found;
@@ -292,13 +300,16 @@ Result<std::vector<std::string>> targets_wanted(const Context& context, const So
     return fail(ErrorKind::invalid_argument, "A047", fmt::format("--artifact-group {:?} names no family", group),
                 "name families such as gfx94X-dcgpu, or omit the flag");
   for (const auto& family : families) {
-    auto targets = targets_instead(context, source, family);
-    if (targets.empty()) {
-      wanted.push_back(family);
-      continue;
-    }
-    context.out.note(fmt::format("note: its archives are named by target: those of {} are taken, of {}", family,
-                                 text::join(targets, ", ")));
+    auto targets = targets_there(context, source, family);
+    std::erase(targets, family);
+    bool by_family = targets.empty() || has_target(source, family);
+    if (by_family) wanted.push_back(family);
+    if (targets.empty()) continue;
+    if (by_family)
+      context.out.findings({mixed_forms(source.description, family, targets)});
+    else
+      context.out.note(fmt::format("note: its archives are named by target: those of {} are taken, of {}", family,
+                                   text::join(targets, ", ")));
     std::move(targets.begin(), targets.end(), std::back_inserter(wanted));
   }
   return wanted;

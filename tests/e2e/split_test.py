@@ -363,6 +363,11 @@ def test_split_and_unsplit_artifacts_together(own, tmp_path):
     rand = small_artifacts.stage(own, "rand", "lib", "gfx94X-dcgpu", "math-libs/rocRAND/stage")
     small_artifacts.library(rand, "rocrand", "1", "1.0")
     assert "gfx94X-dcgpu" in refused("S059", 6, *words(own, tmp_path / "out")).err
+    fetched = good("artifact", "fetch", "--from", own, "--artifact-group", "gfx94X-dcgpu", "--output-dir", tmp_path / "fetched")
+    assert "A098" in fetched.err and (tmp_path / "fetched/rand_lib_gfx94X-dcgpu").is_dir() and (tmp_path / "fetched/blas_lib_gfx942").is_dir()
+    for family in ("gfx94X-dcgpu", "multiarch"):
+        done = refused("A098", 6, "artifact", "tarball", "--from", own, "--family", family, "--version", "7.2.0", "--output-dir", tmp_path / "tarballs")
+        assert "gfx94X-dcgpu" in done.err and "gfx942" in done.err and not (tmp_path / "tarballs").exists()
 
 
 def test_a_recipe_of_another_era(split, artifacts, tmp_path):

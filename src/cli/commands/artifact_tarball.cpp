@@ -41,6 +41,18 @@ AskedFamilies asked_families(const Arguments& arguments) {
   return {families, families.size() == 1 ? families.front() : k_multiarch};
 }
 
+/// A tree of both would hold the device code of one form and the libraries of the other.
+Result<void> refuse_mixed(const std::string& place, const std::string& family, const std::vector<std::string>& targets,
+                          const std::function<bool(const std::string&)>& has) {
+  auto there = targets;
+  std::erase_if(there, [&](const auto& target) { return target == family || !has(target); });
+  if (!has(family) || there.empty()) return {};
+  return fail(ErrorKind::corrupt, "A098",
+              fmt::format("{} has artifacts named by the family {} and artifacts named by its targets {}", place,
+                          family, text::join(there, ", ")),
+              "nothing was written; take all artifacts from one run");
+}
+
 /// The family itself, or its targets where the artifacts are named by target.
 Result<std::vector<std::string>> targets_of_family(const matrix::Families& known, const std::string& family,
                                                    const std::function<bool(const std::string&)>& has,
@@ -69,6 +81,9 @@ Result<std::vector<std::string>> wanted_targets(const Context& context, const Ar
     return std::any_of(names.begin(), names.end(), [&](const auto& name) { return name.target_base() == target; });
   };
   TRY(auto known, load_families(context, arguments.get("--families-file")));
+  auto looked_at = asked.families.empty() ? all : asked.families;
+  for (const auto& family : looked_at)
+    TRY_DO(refuse_mixed(arguments.get("--from"), family, known.targets_of(family), has));
   for (const auto& family : asked.families) {
     TRY(auto targets, targets_of_family(known, family, has, findings));
     if (targets.empty())
