@@ -81,7 +81,8 @@ std::optional<std::string> shown_on_run(const std::string& name) {
   bool direct = name.find('/') == name.npos;
   if (direct) return name.ends_with(".html") ? std::nullopt : std::optional(name);
   bool leads = name.ends_with("/index.html") && name.find("/simple") == name.npos;
-  return leads || name.starts_with("manifests/") ? std::optional(name) : std::nullopt;
+  bool below = name.starts_with("manifests/") || name.starts_with("tarballs/");
+  return leads || below ? std::optional(name) : std::nullopt;
 }
 
 constexpr std::string_view k_times_page = "build_observability.html";

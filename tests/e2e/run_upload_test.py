@@ -69,6 +69,19 @@ def test_everything_is_there_and_a_fetch_takes_it(build, archives, tmp_path):
     assert upload(build, store, "--ninja-logs").json["writes"] == 0
 
 
+def test_tarballs_and_manifests_of_frameworks_go_along(build, tmp_path):
+    store, tarball = tmp_path / "store", "therock-dist-linux-multiarch-7.2.0.tar.gz"
+    small_artifacts.write(build / "tarballs" / tarball, "an SDK")
+    small_artifacts.write(build / "manifests/therock-manifest_torch_py3.12_release-2.10.json", '{"pytorch": {"commit": "abc"}}\n')
+    upload(build, store)
+    assert (store / "42-linux/tarballs" / tarball).read_text() == "an SDK"
+    (manifest,) = [name for name in names(store) if name.endswith("_release-2.10.json")]
+    assert manifest.startswith("manifests/") and json.loads((store / "42-linux" / manifest).read_text())["pytorch"]["commit"] == "abc"
+    assert tarball in (store / "42-linux/index.html").read_text(), "the page of the run lists it"
+    (build / "tarballs" / tarball).write_text("another SDK")
+    refused("A042", 7, "run", "upload", build, *RUN, "--store", f"file:{store}")
+
+
 def test_logs_are_replaced_and_archives_are_not(build, tmp_path):
     store = tmp_path / "store"
     upload(build, store)
