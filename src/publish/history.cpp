@@ -168,19 +168,6 @@ private:
   std::mutex mutex_;
 };
 
-/// Whether `--replace` names the package, by its file name or its project.
-bool is_named(const std::string& name, const std::vector<std::string>& let_go, std::set<std::string>& used) {
-  auto parsed = dist::DistributionName::parse(name);
-  for (const auto& wanted : let_go) {
-    auto project = dist::ProjectName::parse(wanted);
-    bool fits = wanted == name || (parsed && project && *project == parsed->project);
-    if (!fits) continue;
-    used.insert(wanted);
-    return true;
-  }
-  return false;
-}
-
 Unexpected would_be_lost(const ObjectReader& target, const std::string& directory, std::vector<std::string> lines) {
   constexpr std::size_t k_shown = 10;
   auto count = lines.size();
@@ -200,7 +187,7 @@ Result<void> judge_losses(const ObjectReader& target, const UnshownByName& unsho
   std::vector<std::string> lines;
   std::set<std::string> used;
   for (const auto& [name, why] : reasons) {
-    if (is_named(name, let_go, used)) {
+    if (is_given_up(name, let_go, used)) {
       plan.let_go.push_back(name);
       continue;
     }
@@ -240,6 +227,18 @@ Result<void> still_as_planned(ObjectReader& target, const HistoryPlan& plan) {
 }
 
 } // namespace
+
+bool is_given_up(const std::string& name, const std::vector<std::string>& let_go, std::set<std::string>& used) {
+  auto parsed = dist::DistributionName::parse(name);
+  for (const auto& wanted : let_go) {
+    auto project = dist::ProjectName::parse(wanted);
+    bool fits = wanted == name || (parsed && project && *project == parsed->project);
+    if (!fits) continue;
+    used.insert(wanted);
+    return true;
+  }
+  return false;
+}
 
 std::uint64_t HistoryPlan::bytes() const {
   std::uint64_t total = 0;

@@ -6,6 +6,7 @@
 #include "store/object_store.hpp"
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct Planned {
   std::vector<store::ObjectInfo> objects = {}; ///< all below the directory
   std::vector<registry::FileRecord> files = {};
 };
+
+/// Whether `let_go` names the package, by its file name or its project; the word goes to `used`. Pure.
+bool is_given_up(const std::string& name, const std::vector<std::string>& let_go, std::set<std::string>& used);
 
 /// Looks at every package that unshown_packages() (foreign.hpp) finds in the directory: the end of its archive, the
 /// central directory and METADATA of a wheel; all of a source distribution. Fails with already_exists P090 if one of

@@ -387,6 +387,33 @@ TEST_F(UntestedHistory, AFileThatIsReplacedBeforeTheSealIsNotSealed) {
   EXPECT_TRUE(registry::sealed_sets_below(*target_, k_dir)->empty());
 }
 
+TEST_F(UntestedHistory, ASealLeavesOutWhatIsBrokenAndGivenUpByName) {
+  const std::string broken = "demo-0.8-py3-none-any.whl";
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put(broken, "");
+  AdoptOptions options{index::describe, k_history_at, "quarry"};
+  options.temporary = ::testing::TempDir();
+  auto refused = plan_sealing(*target_, k_dir, options);
+  ASSERT_FALSE(refused);
+  auto text = render(refused.error());
+  EXPECT_THAT(text, HasSubstr(k_dir + "/" + broken));
+  EXPECT_THAT(text, HasSubstr("--replace " + broken));
+  EXPECT_THAT(text, Not(HasSubstr("quarry-check-"))) << "nobody has that file any more";
+  for (const auto* name : {"demo-0.8-py3-none-any.whl", "demo"}) {
+    options.let_go = {name};
+    auto plan = plan_sealing(*target_, k_dir, options);
+    ASSERT_TRUE(plan && *plan) << render(plan.error());
+    ASSERT_EQ((*plan)->set.files.size(), 1u);
+    EXPECT_EQ((*plan)->set.files[0].version, "0.9");
+    ASSERT_EQ((*plan)->notes.size(), 1u);
+    EXPECT_EQ((*plan)->notes[0].code, "P123");
+  }
+  options.let_go = {broken, "demo-0.9-py3-none-any.whl"};
+  auto sound = plan_sealing(*target_, k_dir, options);
+  ASSERT_FALSE(sound);
+  EXPECT_EQ(sound.error().code, "P110") << render(sound.error());
+}
+
 TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   const auto old = wheel_bytes("0.9");
   put("demo-0.9-py3-none-any.whl", old);

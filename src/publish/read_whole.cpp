@@ -1,5 +1,6 @@
 #include "publish/read_whole.hpp"
 
+#include "base/text.hpp"
 #include "dist/resolver_fields.hpp"
 #include "index/site.hpp"
 #include "publish/refuse.hpp"
@@ -52,6 +53,14 @@ Result<std::optional<ReadWhole>> from_note(ObjectReader& store, const HistoryFil
   return std::optional(std::move(read));
 }
 
+/// Nobody has the file that was read for a moment.
+Error about_key(Error error, const std::string& path, const std::string& key) {
+  error.message = text::replace_all(error.message, path, key);
+  error.hint = text::replace_all(error.hint, path, key);
+  for (auto& line : error.details) line = text::replace_all(line, path, key);
+  return error;
+}
+
 } // namespace
 
 bool must_be_read(const ObjectInfo& object, const AdoptNotes& notes) {
@@ -70,12 +79,17 @@ Result<ReadWhole> read_whole(ObjectStore& store, const ObjectInfo& object, const
   auto local = on_disk ? Result<index::LocalFile>(index::LocalFile(*on_disk, {}))
                        : index::fetched(store, object.key, options.temporary);
   if (!local) return fail(std::move(local).error());
-  TRY(auto described, options.describe(local->path(), 1));
-  TRY_DO(refuse_libraries_without_library(described));
+  ReadWhole read;
+  auto asked = options.describe(local->path(), 1);
+  auto sound = asked ? refuse_libraries_without_library(*asked) : Result<void>(fail(asked.error()));
+  if (!sound) {
+    read.defect = on_disk ? std::move(sound).error() : about_key(std::move(sound).error(), local->path(), object.key);
+    return read;
+  }
+  auto& described = *asked;
   described.file.key = object.key;
   if (object.modified_us) described.file.upload_time = sys::Timestamp::from_us(object.modified_us).text();
   described.file.tags = tags_of(described.file.filename);
-  ReadWhole read;
   read.planned = {on_disk.value_or(""), std::move(described.file), std::move(described.sidecar), true};
   read.warnings = std::move(described.warnings);
   if (on_disk || !options.keep_notes) return read;

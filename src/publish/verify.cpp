@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "publish/distribute.hpp"
 #include "publish/foreign.hpp"
+#include "publish/history.hpp"
 #include "publish/placement.hpp"
 #include "publish/read_whole.hpp"
 #include "publish/refuse.hpp"
@@ -164,8 +165,44 @@ Result<std::map<std::string, std::string>> yanked_in(ObjectReader& store, const 
   return yanked;
 }
 
-Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, const AdoptOptions& options) {
-  const auto& objects = adopting.objects;
+/// Leaves out what cannot be sealed and was given up by name; its links are lost.
+Result<void> give_up(std::vector<ReadWhole>& read, Objects& objects, const AdoptOptions& options, Findings& notes,
+                     std::set<std::string>& used) {
+  std::vector<ReadWhole> kept;
+  Objects kept_objects;
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    auto& defect = read[i].defect;
+    auto name = std::string(path::basename(objects[i].key));
+    if (!defect) {
+      kept.push_back(std::move(read[i]));
+      kept_objects.push_back(std::move(objects[i]));
+      continue;
+    }
+    if (!is_given_up(name, options.let_go, used)) {
+      defect->hint += fmt::format("{}give it up with `--replace {}`, or restore it; no file was changed",
+                                  defect->hint.empty() ? "" : "; ", name);
+      return fail(std::move(*defect));
+    }
+    notes.push_back({"P123", Severity::warning, objects[i].key,
+                     "is left out, and our pages do not show it: " + defect->message, ""});
+  }
+  read = std::move(kept);
+  objects = std::move(kept_objects);
+  return {};
+}
+
+Result<void> refuse_unused(const AdoptOptions& options, const std::set<std::string>& used, const std::string& place) {
+  for (const auto& wanted : options.let_go)
+    if (!used.contains(wanted))
+      return fail(ErrorKind::invalid_argument, "P110",
+                  fmt::format("--replace {}: no package of {} that cannot be sealed is called so", wanted, place),
+                  "leave it out; without it the command says what cannot be sealed");
+  return {};
+}
+
+Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, const AdoptOptions& options,
+                              std::set<std::string>& used) {
+  auto objects = adopting.objects;
   std::vector<std::string> names;
   for (const auto& object : objects) names.emplace_back(path::basename(object.key));
   TRY_DO(refuse_raw_beside_repaired(names, directory_on_disk(store, objects.front().key)));
@@ -181,6 +218,7 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, cons
   }));
   std::vector<PlannedFile> files;
   Findings warnings;
+  TRY_DO(give_up(read, objects, options, warnings, used));
   for (auto& one : read) {
     if (auto why = adopting.yanked.find(one.planned.file.filename); why != adopting.yanked.end())
       one.planned.file.yanked = why->second;
@@ -189,7 +227,7 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, cons
   }
   TRY(auto plan, plan_adoption(store, adopting.directory, adopting.origin, std::move(files), options.now));
   std::ranges::move(warnings, std::back_inserter(plan.notes));
-  plan.seen = adopting.objects;
+  plan.seen = std::move(objects);
   return plan;
 }
 
@@ -268,10 +306,12 @@ Result<std::vector<Plan>> plan_adoptions(ObjectStore& store, const std::string& 
   }
   if (options.on_start) options.on_start(amount.files, amount.bytes);
   std::vector<Plan> plans;
+  std::set<std::string> used;
   for (const auto& adopting : all) {
-    TRY(auto plan, plan_adoption_of(store, adopting, options), "while adopting " + adopting.directory);
+    TRY(auto plan, plan_adoption_of(store, adopting, options, used), "while adopting " + adopting.directory);
     plans.push_back(std::move(plan));
   }
+  TRY_DO(refuse_unused(options, used, prefix));
   return plans;
 }
 
@@ -293,9 +333,10 @@ Result<std::optional<Plan>> plan_sealing(ObjectStore& store, const std::string& 
   registry::Origin origin;
   origin.tool = options.tool;
   TRY(auto yanked, yanked_in(store, directory, std::move(all), options.workers));
-  TRY(auto plan,
-      plan_adoption_of(store, {directory, std::move(objects), std::move(notes), origin, std::move(yanked)}, options),
-      "while sealing what is in " + directory);
+  std::set<std::string> used;
+  Adopting adopting{directory, std::move(objects), std::move(notes), origin, std::move(yanked)};
+  TRY(auto plan, plan_adoption_of(store, adopting, options, used), "while sealing what is in " + directory);
+  TRY_DO(refuse_unused(options, used, directory));
   return std::optional(std::move(plan));
 }
 

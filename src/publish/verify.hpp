@@ -51,11 +51,14 @@ struct AdoptOptions {
   bool keep_notes = false;        ///< in such a store: note each file that was read, so that a killed run is resumed
   /// Called before the first file is read, with the files and bytes that will be.
   std::function<void(std::uint64_t files, std::uint64_t bytes)> on_start = {};
+  /// Names of files or projects that may stay outside of the seal if they cannot be sealed (`--replace`).
+  std::vector<std::string> let_go = {};
 };
 /// Returns a plan for each of the package_directories() below `prefix`; each file is verified completely where it lies,
 /// `workers` at a time. Executing the plans (publish::execute) adds missing sidecars, set records, seals and pages; no
 /// file is touched. Fails with not_found P001 if there is no directory, P060, P061, and as make_plan() (plan.hpp) and
-/// `describe` do.
+/// `describe` do; a package that `let_go` names is left out instead, with warning P123. P110 if `let_go` names
+/// something that can be sealed.
 Result<std::vector<Plan>> plan_adoptions(store::ObjectStore& store, const std::string& prefix,
                                          const AdoptOptions& options);
 

@@ -67,6 +67,7 @@ publish::AdoptOptions adopt_options(Context& context, const Arguments& arguments
                                 [&](std::uint64_t bytes) { progress.update(bytes); }};
   options.temporary = temporary_of(context);
   options.keep_notes = !arguments.has("--dry-run");
+  options.let_go = arguments.list("--replace");
   options.on_start = [&](std::uint64_t files, std::uint64_t bytes) {
     context.out.note(fmt::format("reads {}, {}, to the last byte", units::things(files, "file"), units::bytes(bytes)));
   };
