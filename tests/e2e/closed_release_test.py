@@ -173,17 +173,21 @@ def random_release(place: Path, base: Index, chance: random.Random) -> dict[str,
     return made
 
 
-def installable(wanted: str, places: list[Path], scratch: Path) -> bool:
-    """What uv says."""
-    scratch.write_text(wanted + "\n")
+def installable(installer: str, wanted: str, places: list[Path], scratch: Path) -> bool:
+    """What the installer says."""
     links = [word for place in places for word in ("--find-links", place)]
+    if installer == "pip":
+        ended = client("pip-newest").run("install", "--dry-run", "--ignore-installed", "--no-index", "--only-binary", ":all:", *links, wanted)
+        assert ended.returncode == 0 or "No matching distribution" in ended.stderr or "ResolutionImpossible" in ended.stderr, ended.stderr
+        return ended.returncode == 0
+    scratch.write_text(wanted + "\n")
     ended = client("uv").run("pip", "compile", scratch, "--no-build", "--no-index", "--python-version", PYTHON, *links)
     assert ended.returncode == 0 or "No solution found" in ended.stderr, ended.stderr
     return ended.returncode == 0
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_what_moves_agrees_with_uv(seed, line, tmp_path):
+@pytest.mark.parametrize(("installer", "seed"), [("uv", seed) for seed in range(8)] + [("pip", seed) for seed in range(4)])
+def test_what_moves_agrees_with_the_installers(installer, seed, line, tmp_path):
     """What moves can be installed from the channel and the index, with its extras; what is ready and stays could not be installed there."""
     chance = random.Random(seed)
     base = Index(tmp_path / "base")
@@ -202,7 +206,7 @@ def test_what_moves_agrees_with_uv(seed, line, tmp_path):
         places = [made[each] for each in sorted(among)] + [base.root / "files"]
         (wheel,) = made[name].glob("*.whl")
         extras = ["", "[more]"] if b"Provides-Extra" in distributions.metadata_of(wheel) else [""]
-        return all(installable(f"{name}{extra}=={wheel.name.split('-')[1]}", places, tmp_path / "wanted.txt") for extra in extras)
+        return all(installable(installer, f"{name}{extra}=={wheel.name.split('-')[1]}", places, tmp_path / "wanted.txt") for extra in extras)
 
     for name in ready:
         assert can_be_had(name, moved | {name}) == (name in moved), (name, moved, ready)
