@@ -234,6 +234,7 @@ void find_unconverted(const DeviceCode& code, Judgement& into) {
     if (!file.contents.embedded) continue;
     std::uint64_t bytes = 0;
     for (const auto& object : file.contents.objects) bytes += object.bytes;
+    if (bytes == 0) continue; // the record of a bundle whose code was taken out
     into.verdicts.push_back({Verdict::unconverted, "", file.path, bytes});
     report(into, {"G108", Severity::error, file.path,
                   fmt::format("it embeds its device code ({}), while the code of other files is in .kpack archives",
