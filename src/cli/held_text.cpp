@@ -43,12 +43,20 @@ std::string job_under_way(const gate::CellVerdict& cell) {
 struct Untested {
   const gate::CellVerdict& cell;
   const registry::SetRecord& set;
-  bool wants_signature; ///< a result counts only if it is signed
+  const gate::Policy& policy;
 };
+
+/// Whether `quarry test` runs the suite by its definition, which names the commands. With a command of the user's own
+/// the result would not be of this suite.
+bool is_defined(const gate::Policy& policy, const std::string& suite) {
+  auto rule = std::ranges::find(policy.suites, suite, &gate::SuiteRule::name);
+  return suite == "rocm-sdk" || (rule != policy.suites.end() && !rule->digests.empty());
+}
 
 /// How the cell gets its evidence: installed and tested here, or by the report of a machine without Quarry.
 std::string test_lines(const Context& context, const Arguments& arguments, const Untested& untested) {
-  const auto& [cell, set, wants_signature] = untested;
+  const auto& [cell, set, policy] = untested;
+  bool wants_signature = std::ranges::any_of(policy.signers, &gate::Signer::evidence);
   auto from = "set:" + cell.set.short_hex();
   if (cell.cell.platform == Platform::windows)
     return fmt::format("Test it: install it on a Windows machine, run `rocm-sdk test --json report.json` there, then\n"
@@ -69,7 +77,8 @@ std::string test_lines(const Context& context, const Arguments& arguments, const
   auto suite = cell.untested.front();
   if (suite != "rocm-sdk") test.set("--suite", suite);
   test.signed_if(wants_signature);
-  return fmt::format("Test it:\n  {}\n  {}{}\n", install.text(), test.text(), suite == "rocm-sdk" ? "" : " -- COMMAND");
+  return fmt::format("Test it:\n  {}\n  {}{}\n", install.text(), test.text(),
+                     is_defined(policy, suite) ? "" : " -- COMMAND");
 }
 
 std::string waiver_expiry(const gate::Policy& policy) {
@@ -120,13 +129,12 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
   auto count = std::count_if(cells.begin(), cells.end(), is_held);
   if (!count) return {};
   auto text = fmt::format("{} of {} cells {} not ready.\n", count, cells.size(), count == 1 ? "is" : "are");
-  bool wants_signature = std::ranges::any_of(held.policy.signers, &gate::Signer::evidence);
   for (const auto& cell : cells) {
     auto of_cell = [&](const gate::Subject& s) { return s.digest == cell.set; };
     auto subject = std::find_if(held.subjects.begin(), held.subjects.end(), of_cell);
     if (cell.untested.empty() || subject == held.subjects.end()) continue;
     auto job = job_under_way(cell);
-    text += job.empty() ? test_lines(context, arguments, {cell, subject->set, wants_signature})
+    text += job.empty() ? test_lines(context, arguments, {cell, subject->set, held.policy})
                         : fmt::format("Wait for its job:\n  {}\n", job);
     break; // the others are tested alike
   }

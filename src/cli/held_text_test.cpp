@@ -131,6 +131,11 @@ TEST_F(HeldText, ASuiteOfOnesOwnAndAPythonAreNamed) {
   EXPECT_THAT(said, HasSubstr("--python 3.12"));
   EXPECT_THAT(said, HasSubstr("quarry test --venv .venv --suite smoke --store file:s -- COMMAND\n"));
   EXPECT_THAT(said, HasSubstr("--python 3.12+ --framework torch"));
+  gate::SuiteRule rule;
+  rule.name = "smoke", rule.digests = {std::string(64, 'd')};
+  policy.suites = {rule};
+  EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --suite smoke --store file:s\n"))
+      << "its definition says what";
 }
 
 TEST_F(HeldText, WindowsIsTestedElsewhereAndReported) {

@@ -79,12 +79,24 @@ Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_
           {"sets", sets},
           {"policy", receipt.plan.judgement.policy.empty() ? Json(nullptr) : Json(receipt.plan.judgement.policy)},
           {"blocked", receipt.plan.guard.blocks},
-          {"unblocked", receipt.plan.guard.unblocks},
+          {"unblocked", receipt.plan.guard.unblocked.size()},
           {"index_url", url_json(receipt.at.index_url)},
           {"find_links_urls", receipt.at.find_links},
           {"notes", findings_json(receipt.notes)},
           {"merged_index_url", url_json(receipt.at.merged_url)}};
 }
+
+namespace {
+/// Somebody took these files out for a reason: who brings them back with others must see that.
+std::string unblocked_text(const promote::Plan& plan) {
+  constexpr std::size_t k_named = 20;
+  std::vector<std::string> lines;
+  for (const auto& file : plan.guard.unblocked)
+    lines.push_back(fmt::format("    {}, taken out by generation {}{}{}", file.filename, file.generation,
+                                file.reason.empty() ? "" : ": ", file.reason));
+  return text::join(text::first_lines(std::move(lines), k_named), "\n") + "\n";
+}
+} // namespace
 
 std::string moved_text(const promote::Receipt& receipt) {
   const auto& plan = receipt.plan;
@@ -94,10 +106,14 @@ std::string moved_text(const promote::Receipt& receipt) {
                        units::things(receipt.writes, "object"));
   if (!receipt.moved && plan.action == registry::Action::rollback)
     return fmt::format("nothing to do  {} shows that view already\n", place);
+  if (receipt.held) return fact("held", "{} stays as it is", place);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
   auto blocked = plan.guard.blocks ? fact("blocked", "{}: `quarry channel unblock {}` lets them come back",
                                           units::things(plan.guard.blocks, "file"), plan.channel)
                                    : std::string();
+  if (!plan.guard.unblocked.empty())
+    blocked += fact("unblocked", "{}, shown again:", units::things(plan.guard.unblocked.size(), "file")) +
+               unblocked_text(plan);
   return fmt::format("moved       {}  view {}  {} written\n{}{}", place, receipt.view.short_hex(),
                      units::things(receipt.writes, "object"), blocked, addresses_text(receipt.at));
 }
@@ -122,8 +138,7 @@ std::string promote_plan_text(const promote::Plan& plan) {
                         : sealed.set.directory.starts_with(registry::k_pinned) ? "  (copied to pinned/)"
                                                                                : "  (the part that is ready)");
   if (plan.guard.blocks) text += fmt::format("  {} will be blocked\n", units::things(plan.guard.blocks, "file"));
-  if (plan.guard.unblocks)
-    text += fmt::format("  {} will no longer be blocked\n", units::things(plan.guard.unblocks, "file"));
+  if (!plan.guard.unblocked.empty()) text += "  will no longer be blocked:\n" + unblocked_text(plan);
   auto now = plan.expected ? plan.expected->record.generation : 0;
   return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
                             plan.generation(), plan.view.digest.short_hex());

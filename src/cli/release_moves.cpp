@@ -23,6 +23,7 @@ struct Asked {
   Destination to;
   std::unique_ptr<BaseIndex> base;
   release::Request request;
+  std::vector<release::CopyVerdict> copied = {}; ///< on what is copied and does not move, of each channel
 };
 
 Result<Asked> asked_of(Context& context, const Arguments& arguments) {
@@ -70,10 +71,12 @@ Result<std::vector<registry::SealedSet>> all_sets_to_deliver(const Asked& asked,
   return all;
 }
 
-Result<void> check_part(Context& context, const Asked& asked, const release::Part& part) {
+Result<void> check_part(Context& context, Asked& asked, const release::Part& part, const promote::Options& options) {
   TRY(auto sets, sets_to_deliver(asked, part));
-  TRY(auto notes, release::judge_delivery(*asked.store, {part.request, plan_of(part)}, asked.to, sets));
-  context.out.findings(notes);
+  TRY(auto judged, release::judge_delivery(*asked.store, {part.request, plan_of(part)}, asked.to, sets));
+  context.out.findings(judged.notes);
+  if (!options.dry_run) TRY_DO(release::accept_copies(*asked.store, {part.request, plan_of(part)}, judged, options));
+  asked.copied.push_back(std::move(judged));
   return check_delivery(context, {*asked.store, asked.to, sets});
 }
 
@@ -89,6 +92,12 @@ promote::Receipt receipt_of_part(const release::Part& part) {
   return receipt;
 }
 
+/// With `--cells ready`: nothing moves, and in one channel that is because nothing of it is ready.
+bool stays_held(const release::Plan& done) {
+  return !done.moves() &&
+         std::ranges::any_of(done.parts, [](const release::Part& part) { return part.plan && part.plan->held; });
+}
+
 Json document_of(const release::Plan& done, const Asked& asked, bool dry_run) {
   auto channels = Json::array();
   std::uint64_t writes = 0;
@@ -102,7 +111,7 @@ Json document_of(const release::Plan& done, const Asked& asked, bool dry_run) {
   return {{"plan", done.digest},
           {"source", asked.request.source.resolved.source},
           {"channel", asked.request.pattern},
-          {"held", done.held},
+          {"held", done.held || stays_held(done)},
           {"dry_run", dry_run},
           {"writes", writes},
           {"channels", std::move(channels)},
@@ -171,7 +180,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
       return {};
     };
   if (asked.to.store)
-    options.before_writing = [&](const release::Part& part) { return check_part(context, asked, part); };
+    options.before_writing = [&](const release::Part& part) { return check_part(context, asked, part, each); };
   TRY(auto done, release::promote_all(*asked.store, asked.request, options));
   auto document = document_of(done, asked, each.dry_run);
   print_verdicts(context, done);
@@ -184,8 +193,12 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   if (asked.to.store) {
     if (each.dry_run && options.before_writing)
       for (const auto& part : done.parts)
-        if (!plan_of(part).held) TRY_DO(check_part(context, asked, part));
+        if (!plan_of(part).held) TRY_DO(check_part(context, asked, part, each));
     TRY(auto sets, all_sets_to_deliver(asked, done));
+    asked.to.before_showing = [&]() -> Result<void> {
+      for (const auto& judged : asked.copied) TRY_DO(release::still_judged(*asked.store, judged));
+      return {};
+    };
     TRY(delivery, deliver(context, *asked.store, asked.to, sets, each));
     context.out.findings(delivery->receipt.notes);
     document["distribution"] = delivery_json(asked.to, *delivery);
@@ -199,7 +212,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
     for (const auto& part : done.parts) context.out.data(moved_text(receipt_of_part(part)));
   if (delivery) context.out.data(delivery_text(asked.to, *delivery, each.dry_run));
   bool moved = std::ranges::any_of(done.parts, [](const release::Part& part) { return receipt_of_part(part).moved; });
-  if (!moved) return 0;
+  if (!moved) return stays_held(done) ? traits(ErrorKind::held).exit_code : 0;
   context.out.note(undo_note(context, arguments, asked.request.pattern));
   return tell_what_moved(context, arguments, *asked.store, {"promote", document});
 }

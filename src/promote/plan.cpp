@@ -246,6 +246,8 @@ bool hold_more(const gate::Verdict& again, gate::Verdict& verdict) {
 /// stays behind stays, too, and so does a package that requires one.
 Result<void> choose_ready(Closed& closed, const Request& request, gate::Case& input, Plan& plan) {
   auto chosen = ready_of(plan);
+  // What stays behind is held, not missing: a family of it must not be told as one that no set brings.
+  input.elsewhere.insert(input.elsewhere.end(), input.subjects.begin(), input.subjects.end());
   for (bool again = true; again && !chosen.empty();) {
     input.subjects.clear();
     for (const auto& sealed : chosen)

@@ -86,7 +86,8 @@ struct Preparation {
 /// A rollback blocks the files that leave the view, and unblocks those that come back.
 struct GuardChange {
   std::optional<registry::Guard> after = {}; ///< unset: the guard stays
-  std::size_t blocks = 0, unblocks = 0;      ///< files
+  std::size_t blocks = 0;                    ///< files
+  std::vector<registry::BlockedFile> unblocked = {};
 };
 
 struct Plan {

@@ -172,7 +172,8 @@ void guard_what_left(const Difference& difference, Plan& plan) {
   const auto& now = plan.expected->record;
   std::map<Sha256, registry::BlockedFile> blocked;
   for (const auto& file : now.guard.blocked) blocked.emplace(file.sha256, file);
-  for (const auto& file : difference.comes_back) plan.guard.unblocks += blocked.erase(file.sha256);
+  for (const auto& file : difference.comes_back)
+    if (auto back = blocked.extract(file.sha256)) plan.guard.unblocked.push_back(std::move(back.mapped()));
   for (const auto& file : difference.leaves)
     plan.guard.blocks +=
         blocked.try_emplace(file.sha256, registry::BlockedFile{file.sha256, file.filename, "", now.generation + 1, {}})

@@ -1,6 +1,7 @@
 #include "promote/waived.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,13 +10,18 @@ namespace quarry::promote {
 
 namespace {
 
-/// The projects of what moves of a judged set: the set itself, or several parts of it.
-std::set<std::string> moving_projects(const Plan& plan, const gate::CellVerdict& cell) {
-  std::set<std::string> projects;
+/// The projects of what moves for a cell, by judged set: of the cell's set, or of several parts of it. A cell that no
+/// set brings was waived for everything that moves.
+std::map<registry::SetDigest, std::set<std::string>> moving_projects(const Plan& plan, const gate::CellVerdict& cell) {
+  std::map<registry::SetDigest, std::set<std::string>> projects;
   for (const auto& sealed : plan.sets) {
-    if (sealed.digest != cell.set && sealed.set.subset_of != cell.set) continue;
+    const auto& whole = sealed.set.subset_of;
+    bool is_of_cell = cell.set.empty() || sealed.digest == cell.set || whole == cell.set;
+    if (!is_of_cell) continue;
+    auto judged = !cell.set.empty() ? cell.set : whole.empty() ? sealed.digest : whole;
     for (const auto& file : sealed.set.files)
-      if (std::ranges::binary_search(cell.files, file.filename)) projects.insert(file.project);
+      if (cell.set.empty() || std::ranges::binary_search(cell.files, file.filename))
+        projects[judged].insert(file.project);
   }
   return projects;
 }
@@ -43,17 +49,16 @@ void note_waived(const std::vector<registry::Stored<registry::WaiverRecord>>& wa
   auto list = registry::waived_of(plan.view.record);
   bool changed = false;
   for (const auto& cell : plan.judgement.verdict.cells) {
-    if (cell.verdict != gate::Decision::ready || cell.waivers.empty() || cell.set.empty()) continue;
-    auto projects = moving_projects(plan, cell);
-    if (projects.empty()) continue;
+    if (cell.verdict != gate::Decision::ready || cell.waivers.empty()) continue;
     auto words = registry::words_of(cell.cell);
-    for (const auto& waiver : waivers) {
-      if (!std::ranges::binary_search(cell.waivers, waiver.digest)) continue;
-      auto& one = entry_of(cell.set, waiver, list);
-      if (!words.empty()) add_words({words}, one.cells);
-      add_words(projects, one.projects);
-      changed = true;
-    }
+    for (const auto& [set, projects] : moving_projects(plan, cell))
+      for (const auto& waiver : waivers) {
+        if (!std::ranges::binary_search(cell.waivers, waiver.digest)) continue;
+        auto& one = entry_of(set, waiver, list);
+        if (!words.empty()) add_words({words}, one.cells);
+        add_words(projects, one.projects);
+        changed = true;
+      }
   }
   if (changed) registry::set_waived(plan.view.record, std::move(list));
 }

@@ -37,12 +37,15 @@ protected:
     return registry::put_waiver(*store_, w).value();
   }
   bool move(const registry::SealedSet& sealed) {
-    registry::Resolved source;
-    source.source = "set";
-    source.sets = {sealed};
     auto policy = gate::testing::parsed_policy("approvers = [\"lead\"]\nwaiver_max_age = \"2d\"\n[[require]]\n"
                                                "platforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\n"
                                                "suites=[\"smoke\"]\n");
+    return move(sealed, policy);
+  }
+  bool move(const registry::SealedSet& sealed, const gate::Policy& policy) {
+    registry::Resolved source;
+    source.source = "set";
+    source.sets = {sealed};
     auto done = promote::promote(*store_, {source, "stable", policy, false, k_waived_at.us()},
                                  {"ann", k_waived_at, "why", {}, false});
     EXPECT_TRUE(done) << render(done.error());
@@ -91,6 +94,26 @@ TEST_F(WaivedMoves, OfTwoPartsOfASetAreOneEntry) {
   auto plan = plan_withdrawal(*store_, "stable", {"a-1-py3-none-any.whl"});
   ASSERT_TRUE(plan && withdraw(*store_, *plan, {"ann", k_waived_at, "why"}));
   EXPECT_THAT(waived(), ElementsAre(waiver)) << "b is still here";
+}
+
+TEST_F(WaivedMoves, ForWhatNoSetBringsAreNamedToo) {
+  auto one = set("1");
+  auto expecting = gate::testing::parsed_policy(
+      "approvers = [\"lead\"]\nwaiver_max_age = \"2d\"\n[expect]\nplatforms = [\"linux\"]\nprojects = "
+      "[\"c\"]\n[states]\nno_runner = \"waive\"\n[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\n"
+      "suites=[\"smoke\"]\n[[family]]\nfamilies=[\"*\"]\nstate=\"no_runner\"\nreason=\"a test\"\n");
+  EXPECT_FALSE(move(one, expecting)) << "c is missing";
+  registry::WaiverRecord w;
+  w.channel = "stable";
+  w.reason = "c comes tomorrow";
+  w.approver = "lead";
+  w.created = k_waived_at;
+  w.expires = sys::Timestamp::from_us(k_waived_at.us() + 3'600'000'000);
+  auto waiver = registry::put_waiver(*store_, w).value();
+  ASSERT_TRUE(move(one, expecting));
+  EXPECT_THAT(waived(), ElementsAre(waiver));
+  for (const auto* name : {"index.html", "simple/a/index.html", "simple/b/index.html"})
+    EXPECT_THAT(page(name), HasSubstr("c comes tomorrow")) << name;
 }
 
 TEST_F(WaivedMoves, GoAndComeBackWithTheView) {

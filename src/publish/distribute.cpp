@@ -334,6 +334,7 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     TRY(auto digest, registry::put_set(target, set.set));
     TRY_DO(registry::seal(target, digest, options.now));
   }
+  if (options.before_showing) TRY_DO(options.before_showing());
   registry::DistributionMove move{registry::Action::promote, {}, options.who, options.now, options.why};
   for (const auto& [directory, shown] : brought) {
     TRY_DO(show_sets(target, directory, shown, move, admission_of({source, target, options.feeders}, directory)));

@@ -89,6 +89,8 @@ struct DistributeOptions {
   Feeders feeders = {};                    ///< what comes from no channel does not get where a protected one feeds
   std::vector<HistoryPlan> histories = {}; ///< of check_distribution(): what is taken over first, as a move of its own
   std::string who = {}, why = {}, tool = {}; ///< for the moves
+  /// Asked once, when everything is copied and sealed; an error ends the call before a directory shows it.
+  std::function<Result<void>()> before_showing = {};
 };
 struct DistributeReceipt {
   std::vector<std::string> directories; ///< sorted

@@ -14,20 +14,21 @@ namespace quarry::publish {
 using registry::Channel;
 using registry::ChannelRecord;
 
-namespace {
-/// With a clock that is behind, results count that are too old, and waivers that have ended; with one that is ahead, a
-/// machine that is set aside counts again. The entry was written a moment ago, so its time is the store's present.
-Result<void> refuse_wrong_clock(store::ObjectReader& store, const registry::LedgerDigest& entry, const Reason& reason) {
+Result<void> refuse_wrong_clock(const store::ObjectReader& store, const Clocks& clocks) {
   constexpr std::int64_t k_skew_us = 5ll * 60 * 1'000'000;
-  if (!reason.clock_us) return {};
-  TRY(auto written, store.head(registry::ledger_key(entry)));
-  if (!written || written->modified_us == 0) return {};
-  auto ours = reason.clock_us();
-  if (std::abs(ours - written->modified_us) <= k_skew_us) return {};
+  if (clocks.store_us == 0 || std::abs(clocks.ours_us - clocks.store_us) <= k_skew_us) return {};
   return fail(ErrorKind::held, "O057",
               fmt::format("the clock of this machine says {}, and that of {} {}: what was judged by it does not count",
-                          sys::rfc3339(ours), store.describe(), sys::rfc3339(written->modified_us)),
+                          sys::rfc3339(clocks.ours_us), store.describe(), sys::rfc3339(clocks.store_us)),
               "nothing was moved; set this machine's clock (`timedatectl`), then run the same command again");
+}
+
+namespace {
+/// The entry was written a moment ago, so its time is the store's present.
+Result<void> check_clock(store::ObjectReader& store, const registry::LedgerDigest& entry, const Reason& reason) {
+  if (!reason.clock_us) return {};
+  TRY(auto written, store.head(registry::ledger_key(entry)));
+  return refuse_wrong_clock(store, Clocks{reason.clock_us(), written ? written->modified_us : 0});
 }
 
 /// A ledger that names a lost move could not be read any more: not by the channel's log, and not by `gc`, which keeps
@@ -79,7 +80,7 @@ Result<Channel> move_channel(store::ObjectStore& store, const std::string& chann
   if (reason.before_writing) TRY_DO(reason.before_writing(expected, entry));
   TRY_DO(registry::put_view(store, view));
   TRY(next.ledger, registry::put_ledger(store, entry));
-  TRY_DO(refuse_wrong_clock(store, next.ledger, reason));
+  TRY_DO(check_clock(store, next.ledger, reason));
   if (reason.key) TRY_DO(signature::sign(store, {"move", *next.ledger.sha256()}, *reason.key));
   auto records = records_of(view);
   records.push_back({registry::ledger_key(next.ledger), [&entry] { return registry::to_json(entry); }});

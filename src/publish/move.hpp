@@ -11,6 +11,14 @@
 
 namespace quarry::publish {
 
+struct Clocks { ///< microseconds since 1970
+  std::int64_t ours_us = 0;
+  std::int64_t store_us = 0; ///< 0: the store gives no times
+};
+/// held O057 if they differ by more than five minutes. With a clock that is behind, results count that are too old, and
+/// waivers that have ended; with one that is ahead, a machine that is set aside counts again. Pure.
+Result<void> refuse_wrong_clock(const store::ObjectReader& store, const Clocks& clocks);
+
 /// What the ledger will say about a move.
 struct Reason {
   registry::Action action;

@@ -168,6 +168,7 @@ std::string shard_key(const ShardDigest& digest) { return key_of(k_shards, diges
 std::string ledger_key(const LedgerDigest& digest) { return key_of(k_ledger, digest); }
 std::string evidence_key(const EvidenceDigest& digest) { return key_of(k_evidence, digest); }
 std::string waiver_key(const WaiverDigest& digest) { return key_of(k_waivers, digest); }
+std::string verdict_key(const VerdictDigest& digest) { return key_of(k_verdicts, digest); }
 std::string policy_key(const PolicyDigest& digest) { return key_of(k_policies, digest); }
 
 namespace {

@@ -45,6 +45,7 @@ std::string ledger_key(const LedgerDigest& digest);
 std::string evidence_key(const EvidenceDigest& digest);
 std::string waiver_key(const WaiverDigest& digest);
 std::string policy_key(const PolicyDigest& digest);
+std::string verdict_key(const VerdictDigest& digest);
 /// Returns `channels/{name}`: the directory of the channel's pages.
 std::string channel_directory(const std::string& name);
 /// Fails with invalid_argument (R016) unless the name has 1 to 64 lower-case letters, digits, '.', '_' and '-', begins
@@ -75,7 +76,7 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 bool is_transport_error(const Error& error);
 /// Whether load_… failed because the record is gone, altered, invalid or too long (R010, R011, R012, R007, B002, B003).
 /// Looks at the kind, so other not_found and corrupt errors count as lost, too. False if it cannot be read now (a
-/// transport error), and for a record of a later version (B004). Pure.
+/// transport error), and for another `schema`, such as that of a later version (B004). Pure.
 bool is_lost(const Error& error);
 /// Whether load_… or load_sealed() failed because the record or its seal is missing (R010, R013), for instance because
 /// garbage collection has removed it since a listing. Looks at the kind, so it is also true for other errors of kind
@@ -119,9 +120,9 @@ read_evidence(ObjectReader& store, const std::vector<EvidenceDigest>& digests, F
 Result<std::vector<EvidenceDigest>> evidence_digests(ObjectReader& store);
 /// The keys of all waivers and revocations, whatever the objects hold. Two listings.
 Result<std::vector<std::string>> waiver_keys(ObjectReader& store);
-/// Whether load_…() says that the bytes stored are not a record that it reads: R011, R012, R007, B002 to B004. A record
-/// of a later version (B004) counts as junk, too. Other errors, such as a proxy's page instead of the record (K020),
-/// may hide a valid one. Pure.
+/// Whether load_…() says that the bytes stored are not a record that it reads: R011, R012, R007, B002 to B004. Another
+/// `schema`, such as that of a later version (B004), counts as junk, too. Other errors, such as a proxy's page instead
+/// of the record (K020), may hide a valid one. Pure.
 bool is_junk(const Error& error);
 
 // Seals.
@@ -203,12 +204,12 @@ struct View {
 /// file. Pure: the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
 /// Returns `base` with these sets appended; a set that it has already is not named twice. If both have a file, the
-/// record of `base` stays. For each project of `sets` that the view `base` shows, `base.shards` must hold the shard
-/// (load_view_for(base, sets) reads them). If the shard of a project is missing, the new view loses the old files of
-/// that project, without an error. The result has the shards that `base` has and those of these projects. Unknown
-/// fields of `base` are not taken over, except its waivers, and its empty extras without those that these sets fill.
-/// Fails with R018 if a file name gets two contents. Fails with R023 instead if `base`, or another of the sets, has the
-/// `rocm` of another family, and both keys name their family (a part that begins with `gfx`). Pure.
+/// record of `base` stays. Load `base` with load_view_for(base, sets): if the shard of a project of `sets` is missing
+/// in `base.shards`, the new view silently has only the new files of that project. The result has the shards that
+/// `base` has and those of these projects. Unknown fields of `base` are not taken over, except its waivers, and its
+/// empty extras without those that these sets fill. Fails with R018 if a file name gets two contents. Fails with R023
+/// instead if `base`, or another of the sets, has the `rocm` of another family, and both keys name their family (a part
+/// that begins with `gfx`). Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
@@ -250,7 +251,7 @@ Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// the reply was lost, the channel is read, and its ledger as far back as the generation of `next`. Then:
 ///   the channel is `next`, or its ledger has the entry of `next`   success
 ///   the channel is still `expected` after a lost reply             outcome_unknown (R004): the write may still arrive
-///   anything else, also a channel that exists for nullopt          precondition_failed (R003): start over
+///   anything else, such as another channel                         precondition_failed (R003): start over
 /// R003 may also follow a move that happened, if more than 1024 moves or an unreadable ledger entry came after it. If
 /// the channel cannot be read, the error of that is returned: the outcome is unknown. Fails with R031 if the store
 /// ignores conditional writes.
@@ -278,15 +279,15 @@ Result<std::vector<std::string>> list_channels(ObjectReader& store);
 Result<void> refuse_lost(ObjectReader& store, const std::string& name);
 
 /// Whether this entry is a `protect` that begins the ledger of a channel anew: the move before it, `acknowledges`, was
-/// lost, and somebody answered for what the channel showed (`channel protect --trust-shown`). Such an entry has neither
-/// `previous` nor `from_view`; the second is not looked at here but by ledger_chain(). Pure.
+/// lost, and somebody answered for what the channel showed (`channel protect --trust-shown`). Looks at the action,
+/// `previous` (empty) and `acknowledges`; that `from_view` is empty, too, is checked by ledger_chain(). Pure.
 bool begins_anew(const LedgerRecord& move);
 
 constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);
 /// Returns the moves of a channel, newest first: all, or so many. Checks that each entry fits the one after it: hash,
-/// channel, generation and view, and that a whole chain ends in generation 1 or in a move that begins_anew(), within a
-/// million moves; corrupt (R017).
-/// Also fails with R010, R011 and R012 of an entry. Costs one read per move; all entries are in memory.
+/// channel, generation and view, and, if it reaches the oldest move, also with `newest`, that this is generation 1 or
+/// begins_anew(), within a million moves; corrupt (R017). Also fails with R010, R011 and R012 of an entry. Costs one
+/// read per move; all entries are in memory.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel,
                                                        std::size_t newest = k_whole_chain);
 /// Fails with not_found O047 if `channel prune` has given up what the channel showed at that generation: with the time

@@ -1,9 +1,12 @@
 #include "release/deliver.hpp"
 
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "pages/projection.hpp"
 #include "publish/shown.hpp"
 #include "publish/unseen.hpp"
 #include "registry/feeders.hpp"
+#include <fmt/core.h>
 #include <set>
 
 namespace quarry::release {
@@ -23,6 +26,43 @@ Result<publish::Feeders> feeders_of(const Consignment& what, const std::vector<p
     TRY(feeders[directory], registry::feeders_of(what.source, {names.begin(), names.end()}));
   }
   return feeders;
+}
+
+/// The sets that these channels show; nullopt if one of them is in another store.
+Result<std::optional<std::set<registry::SetDigest>>> shown_by(store::ObjectReader& source,
+                                                              const std::set<std::string>& channels) {
+  std::set<registry::SetDigest> sets;
+  for (const auto& name : channels) {
+    TRY(auto channel, registry::read_channel(source, name));
+    if (!channel) return std::optional<std::set<registry::SetDigest>>();
+    TRY(auto view, registry::load_view(source, channel->record.view), "while reading channel " + name);
+    sets.insert(view.sets.begin(), view.sets.end());
+  }
+  return std::optional(std::move(sets));
+}
+
+/// What a directory shows and none of the channels that feed it: it came while no policy protected the channel, or left
+/// the channel and not the directory.
+Result<void> note_strays(const Consignment& what, const std::string& directory, Findings& notes) {
+  TRY(auto now, registry::read_distribution(*what.to.store, directory));
+  if (!now || now->record.fed_by.empty()) return {};
+  std::set<std::string> channels;
+  for (const auto& feeder : now->record.fed_by) channels.insert(feeder.channel);
+  TRY(auto shown, shown_by(what.source, channels));
+  if (!shown) return {};
+  std::vector<std::string> strays;
+  for (const auto& one : now->record.shown.sets)
+    if (!one.source.empty() && !shown->contains(one.source)) strays.push_back("set:" + one.source.short_hex());
+  if (strays.empty()) return {};
+  constexpr std::size_t k_named = 5;
+  auto address = publish::address_of(*what.to.store, directory);
+  auto names = text::join(std::vector<std::string>(channels.begin(), channels.end()), ", ");
+  notes.push_back({"O062", Severity::warning, address,
+                   fmt::format("shows {} that {} {} not show: {}", units::things(strays.size(), "set"), names,
+                               channels.size() == 1 ? "does" : "do", text::first(strays, k_named)),
+                   fmt::format("if people must not install it: `quarry yank {} --channel {} --reason TEXT`",
+                               strays.front(), address)});
+  return {};
 }
 } // namespace
 
@@ -71,6 +111,7 @@ Result<Delivery> deliver(const Consignment& what, const Means& means, const prom
     for (const auto& [directory, history] : *to.found) copying.histories.push_back(history);
     TRY(copying.feeders, feeders_of(what, done.sets));
     copying.who = options.who, copying.why = options.why, copying.tool = means.tool;
+    copying.before_showing = to.before_showing;
     TRY(done.receipt, publish::distribute(source, *to.store, done.sets, copying));
   }
   for (const auto& [directory, history] : *to.found) {
@@ -79,6 +120,7 @@ Result<Delivery> deliver(const Consignment& what, const Means& means, const prom
   }
   std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
   for (const auto& directory : directories) {
+    if (to.hash_bytes && looked) TRY_DO(note_strays(what, directory, done.receipt.notes));
     auto root = options.public_url.of(*to.store, directory) + "/";
     if (!looked) {
       done.urls.push_back(std::move(root));

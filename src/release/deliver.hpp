@@ -38,7 +38,8 @@ Result<void> check_feeders(const Consignment& what);
 /// `to.found`. Reads no package of ours. Fails as check_feeders() and publish::check_distribution() do.
 Result<void> check_delivery(const Consignment& what, const Means& means);
 /// Copies, or with `options.dry_run` only checks; then a target that does not let this user look is a note (P072)
-/// instead of an error. Fails as publish::distribute() does.
+/// instead of an error. Where a protected channel feeds a directory, warning O062 names what it shows and none of the
+/// channels in `fed_by` does, if they all are in `what.source`. Fails as publish::distribute() does.
 Result<Delivery> deliver(const Consignment& what, const Means& means, const promote::Options& options);
 
 } // namespace quarry::release

@@ -3,7 +3,14 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "gate/collect.hpp"
+#include "gate/signers.hpp"
+#include "promote/signed_moves.hpp"
 #include "publish/distribute.hpp"
+#include "publish/move.hpp"
+#include "publish/reachable.hpp"
+#include "registry/evidence_marks.hpp"
+#include "registry/judged.hpp"
+#include "signature/stored.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -47,8 +54,8 @@ Result<std::vector<registry::SealedSet>> promoted_sets(ObjectReader& store, cons
   return sets;
 }
 
-Result<Findings> judge_delivery(ObjectReader& store, const Moved& moved, const Destination& to,
-                                const std::vector<registry::SealedSet>& sets) {
+Result<CopyVerdict> judge_delivery(ObjectReader& store, const Moved& moved, const Destination& to,
+                                   const std::vector<registry::SealedSet>& sets) {
   const auto& request = moved.request;
   constexpr std::size_t k_shown = 5;
   auto is_in = [](const auto& list, const registry::SetDigest& digest) {
@@ -59,25 +66,31 @@ Result<Findings> judge_delivery(ObjectReader& store, const Moved& moved, const D
   std::vector<registry::SealedSet> unjudged;
   for (const auto& sealed : sets)
     if (!is_in(judged, sealed.digest)) unjudged.push_back(sealed);
-  if (unjudged.empty()) return Findings();
+  if (unjudged.empty()) return CopyVerdict();
   TRY(auto planned, publish::plan_distribution(unjudged, to.prefix));
   TRY(auto lacking, publish::not_there_yet(*to.store, planned));
   std::erase_if(unjudged, [&](const registry::SealedSet& sealed) { return !is_in(lacking, sealed.digest); });
-  if (unjudged.empty()) return Findings();
+  if (unjudged.empty()) return CopyVerdict();
   TRY(auto input, gate::collect(store, request.channel, unjudged, request.now_us));
+  TRY(auto now, registry::read_channel(store, request.channel));
+  if (now) input.after = now->record.ledger, input.bound = now->record.guard.policy;
   input.present = gate::others(sets, unjudged);
   for (const auto& sealed : request.elsewhere) input.present.push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
   TRY_DO(gate::load_for_policy(store, request.policy, input, gate::Derivations::proven, request.proofs.get()));
   auto verdict = gate::judge(request.policy, input);
-  auto notes = std::move(input.notes);
+  CopyVerdict judged_now{
+      {}, promote::verdict_document(verdict, promote::judged_in(input)), {}, input.asked, input.keys};
+  for (const auto& subject : input.subjects) judged_now.sets.push_back(subject.digest);
+  auto& notes = judged_now.notes;
+  notes = std::move(input.notes);
   notes.insert(notes.end(), verdict.notes.begin(), verdict.notes.end());
   std::erase_if(notes, [&](const Finding& note) {
     return std::any_of(moved.plan.notes.begin(), moved.plan.notes.end(), [&](const Finding& known) {
       return known.place == note.place && known.message == note.message;
     });
   });
-  if (verdict.verdict == gate::Decision::ready) return notes;
+  if (verdict.verdict == gate::Decision::ready) return judged_now;
   std::vector<std::string> cells;
   for (const auto& cell : verdict.cells)
     if (cell.verdict == gate::Decision::held)
@@ -93,6 +106,54 @@ Result<Findings> judge_delivery(ObjectReader& store, const Moved& moved, const D
                   .with_details(std::move(cells))
                   .with_hint("nothing was changed; test these sets (`quarry test --from set:DIGEST`), or have the "
                              "missing results waived"));
+}
+
+namespace {
+/// The time at which the verdict was stored; of one that was there before, the store's own.
+Result<std::int64_t> present_of(store::ObjectStore& store, const registry::VerdictDigest& verdict, bool was_there) {
+  if (was_there) return publish::time_of(store);
+  TRY(auto written, store.head(registry::verdict_key(verdict)));
+  return written ? written->modified_us : 0;
+}
+
+Result<void> check_copy_signed(store::ObjectStore& store, const registry::Channel& now, const Moved& moved,
+                               const registry::VerdictDigest& verdict, const promote::Options& options) {
+  const auto& policy = moved.request.policy;
+  bool may_sign = options.key && gate::wants_signed_verdicts(policy) &&
+                  gate::defect_of_key(policy, "verdicts", options.key->public_key()).empty();
+  if (may_sign) TRY_DO(signature::sign(store, {"verdict", *verdict.sha256()}, *options.key));
+  auto signed_by = promote::check_verdict_signed(store, now.record, verdict);
+  if (!signed_by && signed_by.error().kind == ErrorKind::held)
+    signed_by.error().hint =
+        "nothing was copied; run the same command with --sign and the key of somebody who may sign "
+        "verdicts, then with that of somebody who may sign `promote`";
+  TRY_DO(std::move(signed_by));
+  return promote::check_signer(store, now, {now.record.name, registry::Action::promote}, options.key);
+}
+} // namespace
+
+Result<void> accept_copies(store::ObjectStore& store, const Moved& moved, const CopyVerdict& judged,
+                           const promote::Options& options) {
+  if (judged.document.empty()) return {};
+  auto digest = registry::VerdictDigest(sha256(judged.document));
+  TRY(auto before, store.head(registry::verdict_key(digest)));
+  TRY_DO(registry::put_verdict(store, judged.document));
+  if (options.clock_us) {
+    TRY(auto theirs, present_of(store, digest, before.has_value()));
+    TRY_DO(publish::refuse_wrong_clock(store, {options.clock_us(), theirs}));
+  }
+  TRY(auto now, registry::require_channel(store, moved.request.channel));
+  if (!now.record.guard.policy.empty()) TRY_DO(check_copy_signed(store, now, moved, digest, options));
+  TRY_DO(registry::mark_judged(store, digest, judged.sets));
+  return still_judged(store, judged);
+}
+
+Result<void> still_judged(ObjectReader& store, const CopyVerdict& judged) {
+  if (judged.document.empty()) return {};
+  TRY(auto keys, registry::evidence_and_waiver_keys(store, judged.asked, judged.records));
+  if (keys == judged.records) return {};
+  return fail(ErrorKind::precondition_failed, "O016", "another job recorded a result while the sets were copied",
+              "what people install was not changed; run the same command again");
 }
 
 } // namespace quarry::release

@@ -2,9 +2,10 @@
 // The second half of a promotion: the promoted sets are copied to a distribution, the store that people install from.
 // These functions say which sets that are, and whether they may be copied.
 #include "base/result.hpp"
-#include "promote/plan.hpp"
+#include "promote/promote.hpp"
 #include "publish/history.hpp"
 #include "registry/registry.hpp"
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ struct Destination {
   std::vector<std::string> let_go = {}; ///< names of packages of other tools whose links may be lost
   /// The packages of other tools that the check found there before the channel moved. The copy afterwards uses them.
   std::shared_ptr<publish::Histories> found = std::make_shared<publish::Histories>();
+  /// Asked when everything is copied, before a directory shows it; an error leaves it as it is.
+  std::function<Result<void>()> before_showing = {};
 };
 
 /// What would be taken over, for the digest of a plan: who reviews it has seen these packages and no others. Empty if
@@ -40,11 +43,25 @@ Result<bool> is_protected(store::ObjectStore& store, const std::string& channel)
 /// Returns the sets of the source that the channel shows, whole or in part: those that this plan adds, and those that
 /// an earlier run added before it was killed. Costs a few requests, and two for each set of the channel.
 Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectReader& store, const Moved& moved);
+/// What the gate said about the sets that the channel showed before and the distribution lacks.
+struct CopyVerdict {
+  Findings notes;            ///< that the plan does not have: R021, G024, G030
+  std::string document = {}; ///< quarry.verdict/1; empty: no set was judged
+  std::vector<registry::SetDigest> sets = {};
+  std::vector<registry::SetDigest> asked = {}; ///< whose evidence was read
+  std::vector<std::string> records = {};       ///< keys of evidence and waivers that were read, sorted
+};
 /// Asks the gate about the sets that the other store lacks. The plan has judged the sets that it moves; a set that the
-/// channel showed before may have come there without a verdict. Returns findings that the plan does not have: evidence
-/// that does not count (R021, G024) and suspect machines (G030). Fails with held O017, which names the cells, and with
+/// channel showed before may have come there without a verdict. Fails with held O017, which names the cells, and with
 /// O029 as gate::load_for_policy() does.
-Result<Findings> judge_delivery(store::ObjectReader& store, const Moved& moved, const Destination& to,
-                                const std::vector<registry::SealedSet>& sets);
+Result<CopyVerdict> judge_delivery(store::ObjectReader& store, const Moved& moved, const Destination& to,
+                                   const std::vector<registry::SealedSet>& sets);
+/// Stores the verdict on a copy, which is held to what a move is held to: O057 for a wrong clock, O041 and O042 where
+/// the channel's policy demands signatures (a key that may sign verdicts signs this one), and still_judged(). Does
+/// nothing where no set was judged. Else about six requests, and a write for each set.
+Result<void> accept_copies(store::ObjectStore& store, const Moved& moved, const CopyVerdict& judged,
+                           const promote::Options& options);
+/// precondition_failed O016 if a result or a waiver has come or gone since. Costs a listing for each set.
+Result<void> still_judged(store::ObjectReader& store, const CopyVerdict& judged);
 
 } // namespace quarry::release

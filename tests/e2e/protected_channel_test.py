@@ -223,6 +223,7 @@ def test_a_distribution_is_judged_by_what_it_lacks(line, packages, next_packages
     done = line.promote("channel:stable", *words).json
     assert not done["moved"] and len(done["distribution"]["sets"]) == 1
     assert len(list(dist.rglob("*.whl"))) == 3
+    assert len(list((line.store / "verdicts").glob("*.json"))) == 1, "what let the copy in can be read later"
     # What is there already is not judged again: the copy can be completed when evidence is old.
     for record in (line.store / "waivers").glob("*.json"):
         record.unlink()

@@ -46,12 +46,13 @@ struct Promotion {
   std::unique_ptr<BaseIndex> base; ///< null: none is asked
   promote::Request request = {};   ///< refers to `base`
   promote::Options options;
-  bool checked = false; ///< whether `to` can take what moves: looked at before the move
+  bool checked = false;             ///< whether `to` can take what moves: looked at before the move
+  release::CopyVerdict copied = {}; ///< on what is copied and does not move
 };
 
 /// What is asked for. A dry run of a public bucket goes on without credentials, with another `store`.
 Result<void> fill_request(Context& context, const Arguments& arguments, Promotion& promotion) {
-  auto& [store, to, base, request, options, checked] = promotion;
+  auto& [store, to, base, request, options, checked, copied] = promotion;
   auto asked_for = promote_request_of(context, arguments, to, *store);
   if (!asked_for && options.dry_run && could_not_look(asked_for.error())) {
     // What is to be promoted must be read; of a public bucket nobody needs credentials for that.
@@ -85,22 +86,28 @@ Result<void> check_before_the_move(Context& context, Promotion& promotion, const
   auto& store = *promotion.store;
   TRY(auto sets, release::promoted_sets(store, {promotion.request, plan}));
   promotion.checked = true;
-  TRY(auto notes, release::judge_delivery(store, {promotion.request, plan}, promotion.to, sets));
-  context.out.findings(notes);
+  TRY(promotion.copied, release::judge_delivery(store, {promotion.request, plan}, promotion.to, sets));
+  context.out.findings(promotion.copied.notes);
+  TRY_DO(release::accept_copies(store, {promotion.request, plan}, promotion.copied, promotion.options));
   return plan.moves() ? Result<void>() : check_delivery(context, {store, promotion.to, sets});
 }
 
 /// Copies to the other store what the channel shows of the source now.
 Result<Delivery> deliver_promoted(Context& context, Promotion& promotion, const promote::Receipt& receipt) {
-  auto& [store, to, base, request, options, checked] = promotion;
+  auto& [store, to, base, request, options, checked, copied] = promotion;
   TRY(auto sets, release::promoted_sets(*store, {request, receipt.plan}));
   if (!checked) { // of a dry run, or of a plan that was executed before
     auto judged = release::judge_delivery(*store, {request, receipt.plan}, to, sets);
     bool unseen = !judged && options.dry_run && could_not_look(judged.error()); // deliver() says so
     if (!judged && !unseen) return fail(std::move(judged).error());
-    if (judged) context.out.findings(*judged);
-    if (!options.dry_run) TRY_DO(check_delivery(context, {*store, to, sets}));
+    if (judged) copied = std::move(*judged);
+    context.out.findings(copied.notes);
+    if (!options.dry_run) {
+      TRY_DO(release::accept_copies(*store, {request, receipt.plan}, copied, options));
+      TRY_DO(check_delivery(context, {*store, to, sets}));
+    }
   }
+  to.before_showing = [&] { return release::still_judged(*store, copied); };
   TRY(auto delivery, deliver(context, *store, to, sets, options));
   context.out.findings(delivery.receipt.notes);
   return delivery;
