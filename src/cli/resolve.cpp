@@ -140,7 +140,8 @@ Result<Resolved> resolve(std::span<const Command> commands, std::span<const std:
     }
     said.push_back(word);
     result.command = find_command(commands, said);
-    if (result.command && at < words.size() && find_command(commands, std::vector{said[0], words[at]})) {
+    bool may_go_on = result.command && said.size() == 1 && at < words.size();
+    if (may_go_on && find_command(commands, std::vector{said[0], words[at]})) {
       result.command = nullptr; // both `version` and `version compute` are commands
       continue;
     }
