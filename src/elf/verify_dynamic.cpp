@@ -45,7 +45,27 @@ void verify_range(Subject& s, std::string_view name, std::uint64_t address, std:
             fmt::format("{} names {} bytes at {:#x}, which no segment maps from the file", name, size, address));
 }
 
+struct EntrySize {
+  std::int64_t tag;
+  std::uint64_t size;
+  std::string_view name;
+};
+constexpr EntrySize k_entry_sizes[] = {{DT_RELAENT, sizeof(Elf64_Rela), "DT_RELAENT"},
+                                       {DT_RELENT, sizeof(Elf64_Rel), "DT_RELENT"},
+                                       {37, 8, "DT_RELRENT"},
+                                       {DT_SYMENT, sizeof(Elf64_Sym), "DT_SYMENT"}};
+
+/// The loader of glibc compares them and stops with an assertion.
+void verify_entry_sizes(Subject& s) {
+  for (const auto& entry : k_entry_sizes)
+    if (auto size = s.image.value(entry.tag); size && *size != entry.size)
+      s.error("E107", fmt::format("{} is {}, an entry has {} bytes", entry.name, *size, entry.size));
+  if (auto kind = s.image.value(DT_PLTREL); kind && *kind != DT_RELA && *kind != DT_REL)
+    s.error("E107", fmt::format("DT_PLTREL is {}, neither DT_RELA nor DT_REL", *kind));
+}
+
 void verify_tables(Subject& s, std::uint64_t symbols) {
+  verify_entry_sizes(s);
   for (const auto& table : k_tables)
     if (auto address = s.image.value(table.address))
       verify_range(s, table.name, *address, s.image.value(table.size).value_or(0));

@@ -160,6 +160,10 @@ INSTANTIATE_TEST_SUITE_P(
                "E106"},
         Damage{"SymbolsOutside", [] { return with_entry(rope(library()), DT_SYMTAB, 0x7fffffff); }, "E107"},
         Damage{"RelocationsOutside", [] { return with_entry(rope(library()), DT_RELASZ, 1u << 30); }, "E107"},
+        Damage{"RelocationSize", [] { return with_entry(rope(library()), DT_RELAENT, 0x7fffffffffffffff); }, "E107"},
+        Damage{"SymbolSize", [] { return with_entry(rope(library()), DT_SYMENT, 16); }, "E107"},
+        Damage{"RelocationsOfThePlt", [] { return with_entry(rope(library()), DT_PLTREL, 0x7fffffffffffffff); },
+               "E107"},
         Damage{"HashOutside", [] { return with_entry(rope(library()), DT_GNU_HASH, 1u << 30); }, "E107"},
         Damage{"StringsWithoutEnd",
                [] {
