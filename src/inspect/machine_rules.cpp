@@ -127,12 +127,19 @@ void check_libc(Report& report) {
   bool glibc = report.has_tag(k_manylinux), musl = report.has_tag(k_musllinux);
   if (glibc == musl) return;
   std::vector<std::string> other;
-  for (const auto& file : report.wheel.files)
-    if (libc_of(file) == (glibc ? Libc::musl : Libc::glibc)) other.push_back(file.member);
-  report.add("Q117", other,
-             glibc ? "its tag says glibc, and these files are linked against musl"
-                   : "its tag says musl, and these files are linked against glibc",
-             "leave these files out, or build them for the C library of the tag");
+  bool any_fits = false;
+  for (const auto& file : report.wheel.files) {
+    auto libc = libc_of(file);
+    if (libc == (glibc ? Libc::musl : Libc::glibc)) other.push_back(file.member);
+    any_fits = any_fits || libc == (glibc ? Libc::glibc : Libc::musl);
+  }
+  std::string_view what = glibc ? "its tag says glibc, and these files are linked against musl"
+                                : "its tag says musl, and these files are linked against glibc";
+  if (!other.empty() && !any_fits)
+    report.add("Q117", Severity::error, fmt::format("{}: {}", what, text::first(other, k_members_named)),
+               "give it a tag of the C library of its files: `quarry wheel retag --platform-tag`");
+  else
+    report.add("Q117", other, what, "leave these files out, or build them for the C library of the tag");
 }
 
 bool fits_platform(std::string_view platform, const std::string& machine) {
@@ -167,7 +174,8 @@ void check_machines(Report& report) {
     report.add(
         "Q107", Severity::error,
         fmt::format("its tag says `any` machine, and it holds machine code: {}", text::first(code, k_members_named)),
-        "give it the tag of the machine: `quarry wheel retag --platform-tag linux_x86_64`");
+        fmt::format("give it the tag of the machine: `quarry wheel retag --platform-tag {}`",
+                    report.verdict.tag.empty() ? "linux_x86_64" : report.verdict.tag));
   else if (other.size() == code.size() && !starts)
     report.add("Q106", Severity::error,
                fmt::format("none of its files is for the machine and system that its tag says: {}",

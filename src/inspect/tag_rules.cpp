@@ -96,12 +96,42 @@ bool names_abi(const std::vector<std::string>& abis, const ModuleEnding& ending)
 
 // Tags
 
-/// Why no system has this platform tag; empty if one may have it. Only the forms of PEP 513, 571, 599, 600 and 656 are
-/// judged: tags that begin with `manylinux` or `musllinux`.
+template <std::size_t N> bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+/// Of a tag that names neither glibc nor musl: what `sysconfig.get_platform()` begins with on the systems that Python
+/// runs on, and the machines of those that publish wheels.
+std::string_view fault_of_other_tag(std::string_view tag) {
+  static constexpr std::array<std::string_view, 5> k_windows = {"win32", "win_amd64", "win_arm64", "win_arm32",
+                                                                "win_ia64"};
+  static constexpr std::array<std::string_view, 11> k_mac = {
+      "x86_64", "arm64", "universal2", "intel", "fat", "fat32", "universal", "fat64", "i386", "ppc", "ppc64"};
+  static constexpr std::array<std::string_view, 22> k_systems = {
+      "linux",  "macosx",  "ios",    "android",   "pyodide", "emscripten", "wasi",  "freebsd",
+      "netbsd", "openbsd", "cygwin", "mingw",     "msys",    "aix",        "sunos", "solaris",
+      "haiku",  "darwin",  "gnu",    "dragonfly", "hp",      "midnightbsd"};
+  if (tag == "any") return {};
+  if (tag.starts_with("win")) return is_one_of(tag, k_windows) ? std::string_view() : "Windows has no such machine";
+  auto system = tag.substr(0, tag.find('_'));
+  if (!is_one_of(system, k_systems)) return "Python runs on no such system";
+  if (system == tag && system != "linux") return {}; // "mingw", "haiku": whole names, too
+  if (system == tag) return "the machine is missing";
+  if (system != "macosx") return {};
+  auto rest = tag.substr(system.size());
+  for (int part = 0; part < 2; ++part)
+    if (!take(rest, "_") || take_digits(rest).empty()) return "the version of macOS is not two numbers";
+  bool known = take(rest, "_") && is_one_of(rest, k_mac);
+  return known ? std::string_view() : "macOS has no such machine";
+}
+
+/// Why no system has this platform tag; empty if one may have it: PEP 513, 571, 599, 600 and 656 for Linux.
 std::string_view fault_of_platform_tag(std::string_view tag) {
+  static constexpr std::array<std::string_view, 11> k_machines = {
+      "x86_64", "i686", "aarch64", "armv7l", "armv6l", "ppc64", "ppc64le", "s390x", "riscv64", "loongarch64", "mips64"};
   auto rest = tag;
   bool musl = take(rest, "musllinux");
-  if (!musl && !take(rest, "manylinux")) return {};
+  if (!musl && !take(rest, "manylinux")) return fault_of_other_tag(tag);
   if (auto year = musl ? std::string_view() : take_digits(rest); !year.empty()) {
     if (year != "1" && year != "2010" && year != "2014")
       return "only 1, 2010 and 2014 are names without a version of glibc";
@@ -111,7 +141,7 @@ std::string_view fault_of_platform_tag(std::string_view tag) {
   }
   if (rest.size() < 2 || rest.front() != '_') return "the machine is missing";
   if (ascii::is_digit(rest[1])) return "the version of the C library has more than two numbers";
-  return {};
+  return is_one_of(rest.substr(1), k_machines) ? std::string_view() : "no Linux is published for such a machine";
 }
 
 struct ModuleFault {
@@ -176,7 +206,8 @@ Findings tag_findings(const WheelContents& wheel) {
   Findings findings;
   add(findings,
       {"Q119", Severity::error, wheel.file, "no system has these platform tags",
-       "`quarry wheel retag --platform-tag manylinux_2_28_x86_64`, with the glibc and the machine of its files"},
+       "give it the tag that its files keep: `quarry wheel inspect` says it, `quarry wheel retag --platform-tag` "
+       "writes it"},
       nowhere);
   add(findings,
       {"Q115", Severity::warning, wheel.file, "extension modules for a Python that the wheel's tag does not name",
