@@ -136,10 +136,11 @@ std::string_view without_scope(std::string_view statement) {
   return is_word && (bracket == scope.npos || scope.ends_with(')')) ? statement.substr(end + 2) : statement;
 }
 
-/// A value that a key gets: in back quotes, a name or a number.
+/// A value that a key gets: in back quotes, a name, a number or a version such as v4.
 bool is_value(const Token& token) {
-  return token.quoted || is_name(token) || is_file(token.text) ||
-         (!token.text.empty() && ascii::is_digit(token.text[0]));
+  std::string_view number = token.text;
+  if (number.starts_with('v')) number.remove_prefix(1);
+  return token.quoted || is_name(token) || is_file(token.text) || (!number.empty() && ascii::is_digit(number[0]));
 }
 
 /// Whether the words behind `i` say that what stands before is another value from now on: "is now", "becomes", "now
@@ -245,7 +246,10 @@ std::optional<Claim> claim_of_words(const std::vector<Token>& words) {
     in_aside_clause = in_aside_clause && words[i].aside;
     if (in_aside_clause) continue;
     bool from = word == "from" && !words[i].quoted && i + 3 < words.size() && words[i + 2].text == "to";
-    if (from && is_name(words[i + 1]) && is_name(words[i + 3])) {
+    bool values = from && is_value(words[i + 1]) && is_value(words[i + 3]);
+    bool of_name = from && verb == Verb::changed && !claim.names.empty() && words.size() <= i + 5;
+    if (values || of_name) {
+      claim.in_words = !values;
       claim.from = words[i + 1].text;
       claim.to = words[i + 3].text;
       i += 3;

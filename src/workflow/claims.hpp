@@ -23,6 +23,7 @@ struct Claim {
   std::vector<std::string> names; ///< in back quotes, or words with an underscore; not those that say where
   std::vector<std::string> files; ///< names that end like a file's: where the change is said to be
   std::string from, to;           ///< of "from `a` to `b`", "rename `a` to `b`"; `to` alone: of "`x` is now `b`"
+  bool in_words = false;          ///< `from` and `to` may be words of a sentence and no values
   std::string text;               ///< the statement
   std::uint32_t line = 0;         ///< of the description; 0: a commit title
 };
@@ -58,6 +59,8 @@ struct Judged {
   std::vector<std::string> holds;  ///< names with a change behind them
   std::vector<std::string> before; ///< names said to be added or set, which the base has already
   std::vector<std::string> nowhere;
+  /// Names that stand next to a changed line, and nothing says what was done to them; values in words. Nobody can say.
+  std::vector<std::string> unsure = {};
 };
 Judged judge(const Claim& claim, const Changes& changes, const History& history, const Repository& before);
 

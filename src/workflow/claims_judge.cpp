@@ -174,7 +174,7 @@ bool becomes(const Claim& claim, const Changes& changes, const History& history)
 bool has_change(const Claim& claim, const Changes& changes, const History& history, const std::string& name) {
   int sign = claim.verb == Claim::Verb::added ? 1 : claim.verb == Claim::Verb::removed ? -1 : 0;
   return model_changes(claim, changes, history, name) || lines_change(claim, history, name, sign) ||
-         path_changes(history, name) || (claim.verb == Claim::Verb::changed && is_near_change(history, name));
+         path_changes(history, name);
 }
 } // namespace
 
@@ -189,6 +189,10 @@ Judged judge(const Claim& claim, const Changes& changes, const History& history,
   }
   if (!claim.from.empty()) {
     bool moved = path_changes(history, claim.from) && path_changes(history, claim.to); // a file of another name
+    if (claim.in_words && !replaced(claim, history)) {
+      judged.unsure.push_back(claim.to);
+      return judged;
+    }
     auto& place = moved || replaced(claim, history) ? judged.holds
                   : base_has(before, claim.to)      ? judged.before
                                                     : judged.nowhere;
@@ -203,11 +207,12 @@ Judged judge(const Claim& claim, const Changes& changes, const History& history,
                              [&](const auto& other) { return has_change(claim, changes, history, other); });
     bool existed = claim.verb == Claim::Verb::added && base_has(before, name);
     holds |= !base_has(before, name) && is_part_of_change(history, name);
-    (holds ? judged.holds : existed ? judged.before : judged.nowhere).push_back(name);
+    bool near = claim.verb == Claim::Verb::changed && is_near_change(history, name);
+    (holds ? judged.holds : existed ? judged.before : near ? judged.unsure : judged.nowhere).push_back(name);
   }
   for (const auto& file : claim.files) {
-    bool holds = path_changes(history, file) || is_part_of_change(history, file) || is_near_change(history, file);
-    (holds ? judged.holds : judged.nowhere).push_back(file);
+    bool holds = path_changes(history, file) || is_part_of_change(history, file);
+    (holds ? judged.holds : is_near_change(history, file) ? judged.unsure : judged.nowhere).push_back(file);
   }
   return judged;
 }

@@ -237,7 +237,7 @@ void check_runs(const Sides& sides, Review& review) {
     add(review, {first->path,
                  {1, 1},
                  "Y166",
-                 runs == 0 ? Severity::warning : Severity::note, // one run may have taken several paths
+                 runs == 0 ? Severity::error : Severity::note, // one run may have taken several paths
                  fmt::format("{} for {}: {}", runs == 0 ? "no run is linked" : units::things(runs, "linked run"),
                              units::things(paths.size(), "trigger path"), text::first(paths, 8)),
                  runs == 0 ? "start each once and link the runs in the description"

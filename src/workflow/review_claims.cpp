@@ -167,6 +167,9 @@ private:
     auto said = fmt::format("{}\"{}\"", who, claim.text);
     if (claim.verb == Claim::Verb::changed) take_changed_jobs(judged);
     if (claim.unsure) judged.nowhere.clear();
+    if (!judged.unsure.empty())
+      review_.not_looked_at.push_back(
+          fmt::format("{}: whether that was done to {}", said, quoted_names(judged.unsure)));
     if (auto stays = take_what_stays(sides_, review_.history, claim, judged); !stays.empty())
       note({file, at, "Y161", Severity::error,
             fmt::format("{} says that {} {} removed, which {} still there", said, quoted_names(stays),
@@ -187,7 +190,7 @@ private:
       note({file, at, "Y161", exact ? severity : std::min(severity, Severity::warning),
             fmt::format("{} names {}, and no changed line has it", said, quoted_names(judged.nowhere)),
             "correct the text, or add the change"});
-    if (!judged.holds.empty() && judged.before.empty() && judged.nowhere.empty())
+    if (!judged.holds.empty() && judged.before.empty() && judged.nowhere.empty() && judged.unsure.empty())
       review_.right.push_back(fmt::format("{} has a change behind it", said));
   }
 

@@ -14,6 +14,7 @@ namespace quarry::workflow {
 namespace {
 using Words = std::span<const std::string_view>;
 using ChangeKind = Change::Kind;
+using What = Change::What;
 
 /// "Drop pytorch 2.7" names `release/2.7`.
 bool names_value(const std::string& said, const std::string& value) {
@@ -70,6 +71,15 @@ bool mentions_permission(const std::string& said, const Change& change) {
          said.find(fmt::format("{}: {}", change.name, change.after)) != std::string::npos;
 }
 
+/// Whether a line says that the thing is gone: "raise the timeout to 10" does not speak of a deadline that is lost.
+bool mentions_removal(const std::string& said, Words words) {
+  static constexpr std::array<std::string_view, 14> k_gone = {"remove",  "removes", "removed", "removing", "drop",
+                                                              "drops",   "dropped", "delete",  "deletes",  "deleted",
+                                                              "without", "unset",   "no",      "unlimited"};
+  return std::ranges::any_of(text::split(said, '\n'),
+                             [&](const std::string& line) { return has_any(line, words) && has_any(line, k_gone); });
+}
+
 /// Whether a text has a value that only one of the two states has.
 bool mentions_value(const std::string& said, const Change& change) {
   bool is_script = change.kind == ChangeKind::command || change.kind == ChangeKind::step;
@@ -122,6 +132,7 @@ private:
     }
     if (change.kind == ChangeKind::setting && change.name == "needs" && follows_jobs(change)) return true;
     auto words = change.kind == ChangeKind::setting ? words_for(change.name) : Words();
+    if (change.unsaid == Severity::error && change.what == What::removed) return mentions_removal(said_, words);
     bool guards = change.unsaid == Severity::error; // the name of the job says nothing about its deadline
     if (has_any(said_, words) || guards) return has_any(said_, words);
     return mentions_value(said_, change) || mentions_place(change);

@@ -44,6 +44,17 @@ void check_shared_ref(const Rules& rules, const File& file, const std::vector<Ch
   }
 }
 
+/// Whether the step or its job runs only where the inputs that the ref reads are not empty.
+bool is_guarded(const File& file, const Checkout& one) {
+  const auto& job = file.jobs[static_cast<std::size_t>(one.job)];
+  auto needed = inputs_needed_by(*job.node);
+  for (auto& name : inputs_needed_by(*job.steps[static_cast<std::size_t>(one.step)].node)) needed.push_back(name);
+  auto read = inputs_in(one.ref);
+  return !read.empty() && std::ranges::all_of(read, [&](const std::string& name) {
+    return std::ranges::any_of(needed, [&](const std::string& known) { return same_name(name, known); });
+  });
+}
+
 void check_empty_ref(const Rules& rules, const File& file, const Checkout& one) {
   if (one.ours) return; // an empty ref of this repository is the revision that started the run
   if (!one.has_ref || text::trim(one.ref).empty()) {
@@ -54,12 +65,12 @@ void check_empty_ref(const Rules& rules, const File& file, const Checkout& one) 
     return;
   }
   auto empty = emptiness(rules.repository, file, one.job, one.ref);
-  if (empty == Emptiness::never || empty == Emptiness::unknown) return;
+  if (empty == Emptiness::never || empty == Emptiness::unknown || is_guarded(file, one)) return;
   rules.add(file, one.ref_at, "Y136", empty == Emptiness::happens ? Severity::warning : Severity::note,
             fmt::format("`{}` {}; an empty ref builds the default branch of {} silently", text::trim(one.ref),
                         empty == Emptiness::happens ? "is empty unless somebody passes it" : "may be passed empty",
                         repository_name(one)),
-            "write a fallback, such as `|| 'v1.2'`, or fail when it is empty");
+            "write a fallback, such as `|| 'v1.2'`, or skip the step when it is empty: `if: inputs.NAME != ''`");
 }
 
 void check_moving_ref(const Rules& rules, const File& file, const Checkout& one) {

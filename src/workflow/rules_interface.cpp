@@ -1,6 +1,7 @@
 // What a workflow takes, compared between its ways to start it, with what it reads, and with other files.
 #include "base/text.hpp"
 #include "workflow/rules.hpp"
+#include "workflow/values.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -43,11 +44,7 @@ const Read* bare_read(const File& file, std::string_view name) {
 
 /// Whether the condition of a job or step needs an input that this way of starting does not have.
 bool never_holds(const Node& node, const Entry& there) {
-  auto text = node.text_at("if");
-  auto condition = only_expression(text);
-  if (!condition && text.find("${{") == std::string::npos) condition = parse_expression(text).expression;
-  std::vector<std::string> names;
-  if (condition) needed_inputs(*condition, names);
+  auto names = inputs_needed_by(node);
   return std::any_of(names.begin(), names.end(), [&](const auto& name) { return !there.find(name); });
 }
 
@@ -149,6 +146,26 @@ void check_one_sided(const Rules& rules, const File& file, const Way& here, cons
   }
 }
 
+/// People who dispatch get a default, and a caller that leaves the input out gets nothing, where a line reads it
+/// without a fallback: a bucket called `builds--packages`.
+void check_empty_when_called(const Rules& rules, const File& file, const Input& called, const Input& started) {
+  if (called.required || called.fallback || called.type == "boolean" || shown(started).empty()) return;
+  const auto* read = bare_read(file, called.name);
+  if (!read) return;
+  for (const auto& caller : rules.repository.files)
+    for (const auto& call : caller->calls) {
+      bool is_call = call.file == file.path && call.kind == Call::Kind::workflow;
+      if (!is_call || call.inputs_unknown || call.find(called.name)) continue;
+      rules.add(
+          file, called.at, "Y120", Severity::warning,
+          fmt::format("input `{}` is `{}` when dispatched and empty when called: {} line {} does not pass it, and "
+                      "line {} reads it",
+                      called.name, shown(started), caller->path, call.at.line, read->at.line),
+          "give it the same default in both, or pass it");
+      return;
+    }
+}
+
 void check_pair(const Rules& rules, const File& file, const Input& called, const Input& started) {
   auto a = general_type(called.type), b = general_type(started.type);
   if (a != b) {
@@ -165,6 +182,7 @@ void check_pair(const Rules& rules, const File& file, const Input& called, const
                           shown(called), shown(started)),
               "give both one default, or say in the description why they differ");
   }
+  check_empty_when_called(rules, file, called, started);
   const auto& optional = called.required ? started : called;
   if (called.required == started.required || !shown(optional).empty() || !bare_read(file, called.name)) return;
   rules.add(file, optional.at, "Y121", Severity::note,

@@ -8,6 +8,12 @@ namespace quarry::workflow {
 
 namespace {
 
+std::size_t offset_of_line(std::string_view text, std::uint32_t line) {
+  std::size_t at = 0;
+  for (std::uint32_t n = 1; n < line && at < text.size(); ++n) at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  return at;
+}
+
 void check_deadline(const Rules& rules, const File& file, const Job& job) {
   if (!job.uses.empty() || job.node->find("timeout-minutes") || job.steps.empty()) return;
   auto without = std::count_if(job.steps.begin(), job.steps.end(),
@@ -20,8 +26,19 @@ void check_deadline(const Rules& rules, const File& file, const Job& job) {
             "add `timeout-minutes` to the job: twice what it takes on a slow day");
 }
 
+/// Whether a line of the job takes the matrix as a whole, so that its values cannot stand there directly.
+bool takes_whole_matrix(const File& file, const Job& job) {
+  auto end = file.text.npos;
+  auto begin = offset_of_line(file.text, job.at.line);
+  for (const auto& other : file.jobs)
+    if (other.at.line > job.at.line) end = std::min(end, offset_of_line(file.text, other.at.line));
+  auto lines = text::lower(std::string_view(file.text).substr(begin, end - begin));
+  std::erase(lines, ' ');
+  return lines.find("tojson(matrix)") != std::string::npos;
+}
+
 void check_matrix_of_one(const Rules& rules, const File& file, const Job& job) {
-  if (!job.has_matrix || job.dynamic_matrix || job.legs != 1) return;
+  if (!job.has_matrix || job.dynamic_matrix || job.legs != 1 || takes_whole_matrix(file, job)) return;
   rules.add(file, job.at, "Y138", Severity::warning,
             fmt::format("the matrix of job `{}` has one combination: a level that saves nothing yet", job.id),
             "pass the values directly until there is a second one");

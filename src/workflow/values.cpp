@@ -241,6 +241,15 @@ void names_in(const Expression& value, std::vector<std::string>& names) {
 }
 } // namespace
 
+std::vector<std::string> inputs_needed_by(const Node& job_or_step) {
+  auto text = job_or_step.text_at("if");
+  auto condition = only_expression(text);
+  if (!condition && text.find("${{") == std::string::npos) condition = parse_expression(text).expression;
+  std::vector<std::string> names;
+  if (condition) needed_inputs(*condition, names);
+  return names;
+}
+
 std::vector<std::string> inputs_in(std::string_view text) {
   std::vector<std::string> names;
   if (text.find("${{") == text.npos) return names;

@@ -39,6 +39,9 @@ std::string canonical(std::string_view text);
 /// Whether the text has an expression or a shell variable.
 bool is_dynamic(std::string_view text);
 
+/// Inputs that must not be empty for the `if` of a job or step to hold.
+std::vector<std::string> inputs_needed_by(const Node& job_or_step);
+
 /// Names of inputs that the expressions of a text read.
 std::vector<std::string> inputs_in(std::string_view text);
 
