@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import base64
-import contextlib
 import hashlib
 import io
 import json
@@ -41,29 +40,33 @@ def artifact_file(artifacts: Path, relative: str) -> Path | None:
 # --- recording
 
 
+COMPUTED = {"computed": True}  # a value that is not written down: a call, an operator, another name
+
+
 def literal(node: ast.AST) -> object:
-    """What an assignment says; KeyError if that is not a literal. An entry of a table counts as its key."""
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+    """What an assignment says. An entry of ALL_PACKAGES counts as its key."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "ALL_PACKAGES":
         node = node.slice
-    if isinstance(node, (ast.List, ast.Tuple)) and all(isinstance(each, ast.Constant) for each in node.elts):
-        return [literal(each) for each in node.elts]
-    if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, bool, type(None))):
-        return node.value
-    raise KeyError(node)
+    try:
+        value = ast.literal_eval(node)
+        return value if json.loads(json.dumps(value)) == value else COMPUTED
+    except (TypeError, ValueError):
+        return COMPUTED
 
 
 def constants(text: bytes) -> dict[str, object]:
-    """The literals that a module gives names to, as it leaves them."""
+    """What a module gives names to, as it leaves them."""
     found: dict[str, object] = {}
     for node in ast.parse(text).body:
-        with contextlib.suppress(KeyError):
-            if isinstance(node, (ast.Assign, ast.AnnAssign)):
-                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-                if isinstance(target, ast.Name) and node.value:
-                    found[target.id] = literal(node.value)
-            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) and node.value.func.attr == "append":
-                found[node.value.func.value.id].append(literal(node.value.args[0]))
-    return {name: sorted(value) if isinstance(value, list) else value for name, value in found.items()}
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and node.value:
+                found[target.id] = literal(node.value)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) and node.value.func.attr == "append":
+            name = node.value.func.value
+            if isinstance(name, ast.Name) and isinstance(found.get(name.id), list):
+                found[name.id].append(literal(node.value.args[0]))
+    return {name: sorted(value) if name == "__all__" or name.endswith("FAMILIES") else value for name, value in found.items()}
 
 
 def module(text: bytes) -> object:
@@ -74,7 +77,7 @@ def module(text: bytes) -> object:
 def stand_in(what: object) -> bytes:
     """A module that says the same."""
     said = what["module"] if isinstance(what, dict) else {}
-    return STAND_IN + "".join(f"{name} = {value!r}\n" for name, value in said.items()).encode()
+    return STAND_IN + "".join(f"{name} = {'stand_in()' if value == COMPUTED else repr(value)}\n" for name, value in said.items()).encode()
 
 
 def described(name: str, data: bytes, artifacts: Path) -> object:
