@@ -232,18 +232,34 @@ def test_bad_requests(fat, tmp_path):
 
 
 def test_refuses_what_gpu_list_misses(code, tmp_path):
-    """Files whose target only their path says: kernels in other formats count as code, tuning data does not."""
-    files = {"kernels": "demo/lib/aotriton.images/amd-gfx1030/flash/k.aks2", "data": "demo/lib/rocblas/library/T_gfx1030.dat"}
-    for kind, name in files.items():
-        made = wheel(tmp_path / kind / NAME, {"demo/lib/rocblas/library/K_gfx942.co": code["gfx942"].read_bytes(), name: b"not an ELF file"})
-        words = ("wheel", "thin", made, "--targets", "gfx1030", "-d", tmp_path / "thin")
+    """Files whose target only their path says: kernels in other formats count if nothing else has code, the others never."""
+    kernels = "demo/lib/aotriton.images/amd-gfx1030/flash/k.aks2"
+    names = {
+        "kernels": kernels,
+        "data": "demo/lib/rocblas/library/T_gfx1030.dat",
+        "placeholder": "demo/lib/rocblas/library/K_gfx1030.co",
+        "empty": "demo/.kpack/blas_gfx1030.kpack",
+        "text": "demo/lib/hipblaslt/library/gfx1030/README",
+        "signature": "demo/lib/aotriton.images/amd-gfx1030/__signature__",
+    }
+
+    def missing(made: Path) -> bool:
         verdicts = quarry("gpu", "list", made, "--amdgpu-family", "gfx103X-dgpu", "--json").json["verdicts"]
-        assert ("gfx1030" in [one["target"] for one in verdicts if one["verdict"] == "missing"]) == (kind == "data")
-        if kind == "kernels":
-            good(*words)
-        else:
-            assert "it has code for gfx942\n" in refused("G114", 3, *words).err
-    only = wheel(tmp_path / "only" / NAME, {files["kernels"]: b"not an ELF file"})
+        return "gfx1030" in [one["target"] for one in verdicts if one["verdict"] == "missing"]
+
+    for kind, name in names.items():
+        content = b"" if kind == "empty" else b"not an ELF file"
+        alone = wheel(tmp_path / kind / "alone" / NAME, {name: content})
+        assert missing(alone) == (kind != "kernels"), kind
+        # The .co below rocblas is dropped by its path, the other one is read.
+        for place in ("demo/lib/rocblas/library/K_gfx942.co", "demo/lib/k.co"):
+            made = wheel(tmp_path / kind / NAME, {place: code["gfx942"].read_bytes(), name: content})
+            assert missing(made), (kind, place)
+            assert "it has code for gfx942\n" in refused("G114", 3, "wheel", "thin", made, "--targets", "gfx1030", "-d", tmp_path / "thin").err
+        made = wheel(tmp_path / kind / NAME, {"demo/lib/rocblas/library/K_gfx942.co": b"a placeholder", kernels: b"x", name: content})
+        assert not missing(made), kind
+        good("wheel", "thin", made, "--targets", "gfx1030", "-d", tmp_path / "thin" / kind)
+    only = wheel(tmp_path / "only" / NAME, {kernels: b"not an ELF file"})
     assert "it has code for gfx1030" in refused("G114", 3, "wheel", "thin", only, "--targets", "gfx942", "-d", tmp_path / "thin").err
     assert "(gfx1030)" in good("gpu", "list", only).out  # what G114 tells people to look at
 

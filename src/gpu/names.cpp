@@ -173,16 +173,20 @@ std::optional<NamedTarget> named_target(std::string_view path) {
   return std::nullopt;
 }
 
-/// Tensile's catalogues of kernels, MIOpen's databases of what is fast, lists of files.
-bool is_tuning_data(std::string_view path) {
-  constexpr std::array<std::string_view, 6> k_endings = {".dat", ".txt", ".model", ".json", ".yaml", ".csv"};
-  return std::ranges::any_of(k_endings, [&](std::string_view ending) { return path.ends_with(ending); });
+/// By the end of the name. What is not known is not counted as kernels: lists, texts, `__signature__`.
+Kernels kernels_in(std::string_view path) {
+  constexpr std::array<std::string_view, 2> k_unread = {".aks2", ".kdb"};
+  constexpr std::array<std::string_view, 7> k_read = {".co", ".hsaco", ".kpack", ".so", ".dll", ".a", ".lib"};
+  auto ends = [&](std::string_view ending) { return path.ends_with(ending); };
+  if (std::ranges::any_of(k_unread, ends)) return Kernels::unread;
+  bool versioned = basename(path).find(".so.") != std::string_view::npos; // libMIOpenCK…_gfx942.so.1
+  return versioned || std::ranges::any_of(k_read, ends) ? Kernels::read : Kernels::none;
 }
 } // namespace
 
 std::optional<NamedTarget> target_of_path(std::string_view path) {
   auto found = named_target(path);
-  if (found) found->kernels = !is_tuning_data(path);
+  if (found) found->kernels = kernels_in(path);
   return found;
 }
 

@@ -2,19 +2,24 @@
 // Targets in the paths of files: how Tensile, MIOpen, AOTriton, Composable Kernel and hipDNN's kernel providers say for
 // which GPU a file is. Source: rocm-systems, shared/kpack/python/rocm_kpack/database_handlers.py. Pure, thread-safe.
 #include "gpu/target.hpp"
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace quarry::gpu {
 
+enum class Kernels : std::uint8_t {
+  none,   ///< tuning data, lists, texts
+  read,   ///< in a format that read_contents() reads: what it finds says whose they are, and that they are there
+  unread, ///< in a format that only their own library reads: AOTriton's images (.aks2), MIOpen's .kdb
+};
+
 struct NamedTarget {
   Target target;
   std::string_view maker; ///< "Tensile", "MIOpen", "AOTriton", "CK", "hipDNN", "kpack"
   std::string unit;       ///< the path, or its directory, with `*` for the target: files of a unit serve one purpose
-  /// Whether such a file holds kernels, maybe in a format that is not read here (AOTriton's images, MIOpen's .kdb);
-  /// false for tuning data and lists. Where no code object is found in it, its path counts as code for the target.
-  bool kernels = true;
+  Kernels kernels = Kernels::none; ///< what a file of this name holds
 };
 
 /// The target that `path` ('/' separated) names. Returns nullopt for a path without a target, and for the path of a

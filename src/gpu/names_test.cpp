@@ -44,12 +44,16 @@ TEST(Names, PathsWithATarget) {
 }
 
 TEST(Names, WhichFilesHoldKernels) {
+  for (std::string_view path : {"aotriton.images/amd-gfx90a/flash/k.aks2", "share/miopen/db/gfx942.kdb"})
+    EXPECT_EQ(target_of_path(path)->kernels, Kernels::unread) << path;
   for (std::string_view path :
-       {"aotriton.images/amd-gfx90a/flash/k.aks2", "share/miopen/db/gfx942.kdb", "lib/rocblas/library/K_gfx942.co"})
-    EXPECT_TRUE(target_of_path(path)->kernels) << path;
+       {"lib/rocblas/library/K_gfx942.co", "lib/rocblas/library/K_gfx942.hsaco", ".kpack/blas_lib_gfx942.kpack",
+        "lib/libMIOpenCKConv_gfx942.so", "lib/libMIOpenCKConv_gfx942.so.1", "lib/libdevice_conv_operations_gfx942.a"})
+    EXPECT_EQ(target_of_path(path)->kernels, Kernels::read) << path;
   for (std::string_view path : {"lib/rocblas/library/T_gfx942.dat", "share/miopen/db/gfx942130.db.txt",
-                                "share/miopen/db/gfx942.tn.model", "lib/hipblaslt/library/gfx942/TensileManifest.txt"})
-    EXPECT_FALSE(target_of_path(path)->kernels) << path;
+                                "share/miopen/db/gfx942.tn.model", "lib/hipblaslt/library/gfx942/TensileManifest.txt",
+                                "lib/hipblaslt/library/gfx942/README", "aotriton.images/amd-gfx942/__signature__"})
+    EXPECT_EQ(target_of_path(path)->kernels, Kernels::none) << path;
 }
 
 TEST(Names, PathsThatServeAllTargets) {

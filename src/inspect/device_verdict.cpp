@@ -47,11 +47,12 @@ void report(Judgement& into, Finding finding) { into.findings.push_back(std::mov
 
 // missing
 
-/// Files of kernels in a format that is not read here, by the processor in their paths, as `wheel thin` counts them.
+/// Kernels in formats that are not read, by the processor in their paths. `wheel thin` counts them alike: only where no
+/// code object is read, since AOTriton's images are for more GPUs than the libraries around them.
 std::set<std::string> processors_of_paths(const std::vector<Unit>& units) {
   std::set<std::string> processors;
   for (const auto& unit : units)
-    if (unit.file->named && unit.file->named->kernels && unit.file->contents.objects.empty())
+    if (unit.file->named && unit.file->named->kernels == gpu::Kernels::unread)
       processors.insert(unit.file->named->target.processor);
   return processors;
 }
@@ -60,7 +61,7 @@ void find_missing(const std::vector<Unit>& units, const Asked& asked, Judgement&
   std::set<std::string> present;
   for (const auto& unit : units)
     for (const auto& [processor, sums] : unit.by_processor) present.insert(processor);
-  const auto paths = processors_of_paths(units);
+  const auto paths = present.empty() ? processors_of_paths(units) : std::set<std::string>();
   std::vector<std::string> missing;
   for (const auto& target : asked.targets) {
     auto runs = [&](const std::string& code) { return gpu::runs_on(code, target); };

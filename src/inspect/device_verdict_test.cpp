@@ -37,10 +37,24 @@ TEST(DeviceVerdict, Missing) {
 }
 
 TEST(DeviceVerdict, FilesOfKernelsThatAreNotReadCountByTheirPath) {
+  EXPECT_EQ(verdicts({file("lib/aotriton.images/amd-gfx950/k.aks2", {})}, {"gfx950"}), "");
+  EXPECT_EQ(verdicts({file("lib/aotriton.images/amd-gfx90a_mod0/k.aks2", {})}, {"gfx90a"}), "");
+  EXPECT_EQ(verdicts({file("lib/aotriton.images/amd-gfx11xx/k.aks2", {})}, {"gfx1100"}), "");
+  EXPECT_EQ(verdicts({file("share/miopen/db/gfx942.kdb", {})}, {"gfx942", "gfx950"}), "missing gfx950  0");
+  EXPECT_EQ(verdicts({file("cuda.so", {"sm_90"}), file("share/miopen/db/gfx942.kdb", {})}, {"gfx942"}), "");
+}
+
+TEST(DeviceVerdict, PathsDoNotCountWhereCodeIsRead) {
   auto so = file("a.so", {"gfx942"});
-  EXPECT_EQ(verdicts({so, file("lib/aotriton.images/amd-gfx950/k.aks2", {})}, {"gfx942", "gfx950"}), "");
-  EXPECT_EQ(verdicts({so, file("lib/aotriton.images/amd-gfx11xx/k.aks2", {})}, {"gfx942", "gfx1100"}), "");
+  EXPECT_EQ(verdicts({so, file("lib/aotriton.images/amd-gfx950/k.aks2", {})}, {"gfx942", "gfx950"}),
+            "missing gfx950  0");
   EXPECT_EQ(verdicts({so, file("lib/rocblas/library/T_gfx950.dat", {})}, {"gfx942", "gfx950"}), "missing gfx950  0");
+}
+
+TEST(DeviceVerdict, FilesWithoutCodeInAFormatThatIsReadDoNotCount) {
+  for (std::string path : {"lib/rocblas/library/K_gfx950.co", ".kpack/blas_gfx950.kpack", "lib/libMIOpenCKx_gfx950.so",
+                           "lib/hipblaslt/library/gfx950/README", "lib/aotriton.images/amd-gfx950/__signature__"})
+    EXPECT_EQ(verdicts({file(path, {})}, {"gfx950"}), "missing gfx950  0") << path;
 }
 
 TEST(DeviceVerdict, GenericTargetsAndVariantsCount) {

@@ -74,8 +74,7 @@ Result<void> thin_package(const BuildRequest& request, PackagePlan& package, Fin
   TRY(rules.devices, request.targets_of_family(package.family));
   rules.spool_directory = request.trees.spool_directory;
   TRY(auto looks, look_at_package(package, rules, request.workers), "while thinning " + package.dist);
-  std::set<std::string> processors;
-  for (const auto& look : looks) processors.insert(look.processors.begin(), look.processors.end());
+  auto processors = wheel::processors_of(looks);
   if (!processors.empty() && wheel::unserved(rules.devices, processors).size() == rules.devices.size())
     findings.push_back({"G114", Severity::error, package.dist,
                         fmt::format("it has no code for the targets of {}, only for {}", package.family,

@@ -44,8 +44,7 @@ Result<void> require_other_directory(const std::string& path, const std::string&
 /// Fails if the wheel has code, and none for any device. `missing` gets the devices that no code serves.
 Result<void> check_served(const ThinPlan& plan, const std::string& path, const ThinOptions& options,
                           std::vector<std::string>& missing) {
-  std::set<std::string> processors;
-  for (const auto& look : plan.looks) processors.insert(look.processors.begin(), look.processors.end());
+  auto processors = processors_of(plan.looks);
   if (processors.empty()) return {};
   missing = unserved(options.devices, processors);
   if (missing.size() < options.devices.size()) return {};

@@ -2,6 +2,7 @@
 
 #include "content/spool.hpp"
 #include "gpu/contents.hpp"
+#include "gpu/names.hpp"
 #include "names/entry_names.hpp"
 #include "sys/clock.hpp"
 #include "thread/pool.hpp"
@@ -13,12 +14,14 @@ namespace quarry::wheel {
 
 namespace {
 
-constexpr std::size_t k_head_of_code = 24; // what may_hold_code() looks at
-
 struct Fetched {
   content::Rope content;
   Sha256 sha256;
 };
+
+std::string_view head_of(std::span<const std::byte> chunk) {
+  return {reinterpret_cast<const char*>(chunk.data()), chunk.size()};
+}
 
 /// The bytes of a member that may hold device code; nullopt for others, which are not inflated further.
 Result<std::optional<Fetched>> fetch_code(const zip::Reader& zip, const zip::Member& member,
@@ -27,8 +30,7 @@ Result<std::optional<Fetched>> fetch_code(const zip::Reader& zip, const zip::Mem
   bool first = true, stopped = false;
   Sha256Hasher hasher;
   auto take = [&](std::span<const std::byte> chunk) -> Result<void> {
-    std::string_view head(reinterpret_cast<const char*>(chunk.data()), std::min(chunk.size(), k_head_of_code));
-    stopped = first && !gpu::may_hold_code(head);
+    stopped = first && !gpu::may_hold_code(head_of(chunk));
     first = false;
     if (stopped) return fail(ErrorKind::cancelled, "D006", "the rest of the member is not needed");
     hasher.update(chunk);
@@ -53,7 +55,15 @@ Digests digests_of(const std::vector<dist::RecordRow>& record) {
 Result<MemberLook> look_at_member(const zip::Reader& zip, const zip::Member& member, const Digests& digests,
                                   const ThinOptions& options, content::SpoolPool& spools) {
   auto look = look_at_path(member.name, options);
-  if (look.dropped) return look;
+  if (look.dropped) {
+    auto named = gpu::target_of_path(member.name);
+    if (!named || named->kernels != gpu::Kernels::read) return look;
+    (void)zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
+      count_dropped(member.name, look, head_of(chunk));
+      return fail(ErrorKind::cancelled, "D006", "the rest of the member is not needed");
+    });
+    return look;
+  }
   TRY(auto spool, spools.take());
   const auto begin = spool->size();
   TRY(auto fetched, fetch_code(zip, member, spool));

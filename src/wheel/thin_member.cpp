@@ -1,5 +1,6 @@
 #include "wheel/thin_member.hpp"
 
+#include "gpu/contents.hpp"
 #include "gpu/names.hpp"
 #include "gpu/thin.hpp"
 #include "names/entry_names.hpp"
@@ -9,6 +10,8 @@
 namespace quarry::wheel {
 
 namespace {
+
+constexpr std::uint64_t k_head_of_code = 24; // what may_hold_code() looks at
 
 struct CodeSum {
   std::uint64_t objects = 0, bytes = 0;
@@ -69,7 +72,7 @@ MemberLook look_at_path(const std::string& path, const ThinRules& rules) {
   MemberLook look;
   auto named = gpu::target_of_path(path);
   if (!named) return look;
-  if (named->kernels) look.processors.insert(named->target.processor);
+  if (named->kernels == gpu::Kernels::unread) look.by_path.insert(named->target.processor);
   bool unwanted = gpu::is_unwanted(named->target, rules.devices);
   look.dropped = unwanted && may_be_dropped(path, rules);
   if (unwanted && !look.dropped)
@@ -80,7 +83,11 @@ MemberLook look_at_path(const std::string& path, const ThinRules& rules) {
 Result<MemberLook> thin_member(const std::string& path, const content::Rope& content, const ThinRules& rules,
                                const std::shared_ptr<content::Spool>& spool) {
   auto look = look_at_path(path, rules);
-  if (look.dropped) return look;
+  if (look.dropped) {
+    TRY(auto head, content.slice(0, std::min(content.size(), k_head_of_code)).read_all(k_head_of_code));
+    count_dropped(path, look, head);
+    return look;
+  }
   TRY(auto thinned, gpu::thin(content, names::printable(path), {rules.devices, rules.spool_directory, spool}));
   bool unwanted = is_unwanted_whole(thinned.before, rules);
   auto named = gpu::target_of_path(path);
@@ -94,11 +101,27 @@ Result<MemberLook> thin_member(const std::string& path, const content::Rope& con
                                       : fmt::format("the file is code for {} as a whole", code));
   }
   look.code = code_of(thinned, look.dropped, rules.devices);
-  if (!thinned.before.objects.empty()) look.processors.clear(); // the code says it, not the path
+  if (!thinned.before.objects.empty()) look.by_path.clear(); // the code says it, not the path
   for (const auto& object : thinned.before.objects) look.processors.insert(object.target.processor);
   if (!unwanted) std::ranges::move(thinned.left, std::back_inserter(look.left));
   if (thinned.changed) look.thinned = std::move(thinned.file);
   return look;
+}
+
+void count_dropped(const std::string& path, MemberLook& look, std::string_view head) {
+  auto named = gpu::target_of_path(path);
+  if (named && named->kernels == gpu::Kernels::read && gpu::may_hold_code(head))
+    look.processors.insert(named->target.processor);
+}
+
+std::set<std::string> processors_of(std::span<const MemberLook> looks) {
+  std::set<std::string> read, paths;
+  for (const auto& look : looks) {
+    read.insert(look.processors.begin(), look.processors.end());
+    paths.insert(look.by_path.begin(), look.by_path.end());
+  }
+  if (std::ranges::all_of(read, [](const std::string& code) { return gpu::is_foreign({code}); })) read.merge(paths);
+  return read;
 }
 
 std::vector<std::string> unserved(const std::vector<std::string>& devices, const std::set<std::string>& processors) {

@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::wheel {
@@ -33,9 +35,9 @@ struct MemberLook {
   bool dropped = false;                 ///< the file leaves the wheel
   std::optional<content::Rope> thinned; ///< the new content, if it changes
   CodeByTarget code;                    ///< of what was read: files that are dropped by their path are not
-  /// Whose code it has, as `gpu list` counts: a file of kernels that is not read counts by its path.
-  std::set<std::string> processors;
-  std::vector<std::string> left; ///< why code stays that nobody asked for
+  std::set<std::string> processors;     ///< whose code it has; of a file that its path drops, the one that it names
+  std::set<std::string> by_path;        ///< whose kernels it has by its path, in a format that is not read
+  std::vector<std::string> left;        ///< why code stays that nobody asked for
 };
 
 /// What the path alone says: a file for a target that nobody asked for is dropped and need not be read. Static
@@ -46,6 +48,13 @@ MemberLook look_at_path(const std::string& path, const ThinRules& rules);
 /// costs of gpu::thin(); a file that holds no code costs one read of a few bytes.
 Result<MemberLook> thin_member(const std::string& path, const content::Rope& content, const ThinRules& rules,
                                const std::shared_ptr<content::Spool>& spool);
+
+/// Counts a file that its path drops as code for the target in its path, if it begins like device code: `head` is its
+/// beginning, of 24 bytes or more unless it is shorter. Pure.
+void count_dropped(const std::string& path, MemberLook& look, std::string_view head);
+
+/// Whose code the files have, as `gpu list` counts (G103): paths count where no code for AMD's GPUs is read.
+std::set<std::string> processors_of(std::span<const MemberLook> looks);
 
 /// The processors of `devices` that no code serves. Code for a processor that is not known may serve any; that of
 /// another maker serves none.

@@ -59,7 +59,7 @@ std::string file_table(const inspect::DeviceCode& code, Look look) {
   return out;
 }
 
-/// "3 files (2 MiB) for gfx942, gfx950 by their path": what the tables do not have.
+/// "the paths of 3 files (2 MiB) name a target …": what the tables do not have.
 std::string named_line(const inspect::DeviceCode& code) {
   std::size_t count = 0;
   std::uint64_t bytes = 0;
@@ -72,10 +72,12 @@ std::string named_line(const inspect::DeviceCode& code) {
   if (count == 0) return {};
   std::vector<std::string> names(targets.begin(), targets.end());
   std::ranges::sort(names, inspect::target_less);
-  return fmt::format("{} ({}) {} for one target by {} path and {} no code object that is read here ({}): tuning data, "
-                     "kernels in other formats\n",
-                     units::things(count, "file"), units::bytes(bytes), count == 1 ? "is" : "are",
-                     count == 1 ? "its" : "their", count == 1 ? "holds" : "hold", text::join(names, " "));
+  return fmt::format(
+      "{} of {} ({}) {} a target ({}), but no code object was found in {}: {} tuning data, or kernels in "
+      "a format that Quarry does not read\n",
+      count == 1 ? "the path" : "the paths", units::things(count, "file"), units::bytes(bytes),
+      count == 1 ? "names" : "name", text::join(names, " "), count == 1 ? "it" : "them",
+      count == 1 ? "it is" : "they are");
 }
 
 std::string as_text(const inspect::DeviceCode& code, const inspect::Judgement& judgement, const inspect::Asked& asked,
@@ -106,7 +108,7 @@ Json named_json(const inspect::DeviceCode& code) {
       out.push_back({{"file", file.path},
                      {"target", file.named->target.str()},
                      {"maker", file.named->maker},
-                     {"kernels", file.named->kernels},
+                     {"kernels", file.named->kernels != gpu::Kernels::none},
                      {"bytes", file.size}});
   return out;
 }
