@@ -52,21 +52,32 @@ bool leads_nowhere(const std::string& name, const Entry& entry, const Entries& e
   return below == entries.end() || !below->first.starts_with(target + "/");
 }
 
-/// Whether a file is a library whose SONAME is another name, and nothing of that name lies beside it. A builder that
-/// packages libraries by their SONAME leaves it out. Reads the file's headers.
-Result<bool> lacks_soname_file(const std::string& path, const Entry& entry, const Entries& entries) {
-  auto name = path::basename(path);
-  if (!entry.link.empty() || name.find(".so") == name.npos) return false;
+/// The SONAME of a library; empty for any other file. Reads its headers; a deflated member is inflated for that.
+Result<std::string> soname_of(const std::string& path, const Entry& entry) {
   TRY(auto bytes, entry.open(), "while reading " + path);
   TRY(bool elf, elf::has_magic(bytes), "while reading " + path);
   auto facts = elf ? elf::read_facts(bytes, path) : Result<elf::Facts>(elf::Facts());
-  if (!facts || !facts->soname || *facts->soname == name) return false;
-  return !entries.contains(path::join(path::dirname(path), *facts->soname));
+  return facts && facts->soname ? *facts->soname : std::string();
 }
+
+/// Whether a file is a library whose SONAME is another name, and nothing of that name lies in its directory. A builder
+/// that packages libraries by their SONAME leaves it out.
+Result<bool> lacks_soname_file(const std::string& path, const Entry& entry, const Entries& entries) {
+  auto name = path::basename(path);
+  if (!entry.link.empty() || name.find(".so") == name.npos) return false;
+  TRY(auto soname, soname_of(path, entry));
+  return !soname.empty() && soname != name && !entries.contains(path::join(path::dirname(path), soname));
+}
+
+/// What a comparison of packages needs besides the two.
+struct Context {
+  const ReadOptions& options;
+  Detail detail = Detail::files;
+};
 
 class PackageComparison {
 public:
-  PackageComparison(PackageDiff& out, const ReadOptions& options) : out_(out), options_(options) {}
+  PackageComparison(PackageDiff& out, const Context& context) : out_(out), context_(context) {}
 
   Result<void> run(const Package& left, const Package& right) {
     values({values_of(left), left.entries}, {values_of(right), right.entries});
@@ -91,7 +102,7 @@ private:
       auto& difference = !on_left    ? add(place, Kind::only_right, summary_of(r->second))
                          : !on_right ? add(place, Kind::only_left, summary_of(l->second))
                                      : add(place, Kind::metadata, compare_values(l->second, r->second));
-      difference.parts = parts_of(place, left, right);
+      if (context_.detail == Detail::parts) difference.parts = parts_of(place, left, right);
     }
   }
 
@@ -104,8 +115,9 @@ private:
       auto a = l.find(name), b = r.find(name);
       if (a != l.end() && b != r.end()) {
         TRY_DO(pair(inside, a->second, b->second));
-        if (a->second.second->link != b->second.second->link)
-          link_parts(leads_nowhere(name, *a->second.second, left), leads_nowhere(name, *b->second.second, right));
+        if (a->second.second->link != b->second.second->link) {
+          TRY_DO(link_parts({a->second, left}, {b->second, right}));
+        }
         continue;
       }
       const auto& [path, entry] = a == l.end() ? b->second : a->second;
@@ -115,6 +127,10 @@ private:
   }
 
   using Named = std::pair<std::string, const Entry*>;
+  struct NamedIn {
+    const Named& file;
+    const Entries& entries; ///< all of its side
+  };
 
   /// What only one of the packages has; `entries` are all of that one.
   Result<void> one_side(const std::string& inside, const Named& file, const Entries& entries, bool on_right) {
@@ -123,18 +139,23 @@ private:
     auto part = [&](const char* name) {
       difference.parts.push_back({difference.place + name, difference.kind, difference.message});
     };
+    if (context_.detail == Detail::files) return {};
     if (leads_nowhere(path, *entry, entries)) part("!dangling");
     TRY(bool alone, lacks_soname_file(path, *entry, entries));
     if (alone) part("!no-soname-file");
     return {};
   }
 
-  /// The link that was compared last leads nowhere on one side, and somewhere on the other.
-  void link_parts(bool left, bool right) {
+  /// For the link that was compared last. The part: it leads nowhere on one side, and somewhere on the other one.
+  Result<void> link_parts(const NamedIn& left, const NamedIn& right) {
+    if (context_.detail == Detail::files) return {};
+    auto nowhere = [](const NamedIn& one) { return leads_nowhere(one.file.first, *one.file.second, one.entries); };
+    bool left_nowhere = nowhere(left);
+    if (left_nowhere == nowhere(right)) return {};
     auto& difference = out_.differences.back();
-    if (left != right)
-      difference.parts.push_back(
-          {difference.place + "!dangling", left ? Kind::only_left : Kind::only_right, difference.message});
+    difference.parts.push_back(
+        {difference.place + "!dangling", left_nowhere ? Kind::only_left : Kind::only_right, difference.message});
+    return {};
   }
 
   Result<void> pair(const std::string& inside, const Named& left, const Named& right) {
@@ -155,8 +176,8 @@ private:
 
   /// One level deep: what a payload's own payloads hold differs as bytes.
   Result<void> payload(const Named& left, const Named& right) {
-    TRY(auto l, read_payload(left.first, *left.second, options_));
-    TRY(auto r, read_payload(right.first, *right.second, options_));
+    TRY(auto l, read_payload(left.first, *left.second, context_.options));
+    TRY(auto r, read_payload(right.first, *right.second, context_.options));
     auto before = out_.differences.size();
     TRY_DO(entries(l, r, pairing_name(left.first) + "!"));
     if (out_.differences.size() == before)
@@ -171,12 +192,14 @@ private:
     TRY(auto elf, compare_elf(l, r));
     if (elf) {
       auto& difference = add(place, Kind::elf, std::move(elf->message));
+      if (context_.detail == Detail::files) return {};
       for (auto& part : elf->parts)
         difference.parts.push_back({place + "!" + part.place, part.kind, std::move(part.message)});
       return {};
     }
     auto& difference =
         add(place, Kind::content, fmt::format("{} | {}", units::bytes(left.size), units::bytes(right.size)));
+    if (context_.detail == Detail::files) return {};
     TRY(bool same, place.ends_with(".json") ? same_json(l, r) : Result<bool>(false), "while reading " + place);
     if (same) difference.parts.push_back({place + "!form", Kind::content, "the same values, written in another form"});
     if (place.ends_with(".py")) {
@@ -186,7 +209,7 @@ private:
   }
 
   PackageDiff& out_;
-  const ReadOptions& options_;
+  const Context& context_;
 };
 
 using Group = std::vector<const Package*>;
@@ -229,7 +252,7 @@ std::optional<Side> side_of(const Package* package) {
   return Side{package->file, package->version, package->size, package->sha256};
 }
 
-Result<PackageDiff> compare_pair(const Pair& pair, const ReadOptions& options) {
+Result<PackageDiff> compare_pair(const Pair& pair, const Context& context) {
   PackageDiff out;
   out.package = (pair.left ? pair.left : pair.right)->label();
   out.left = side_of(pair.left);
@@ -239,7 +262,7 @@ Result<PackageDiff> compare_pair(const Pair& pair, const ReadOptions& options) {
     out.differences.push_back({"", pair.left ? Kind::only_left : Kind::only_right, only.file, {}, false});
     return out;
   }
-  TRY_DO(PackageComparison(out, options).run(*pair.left, *pair.right), "while comparing " + pair.left->file);
+  TRY_DO(PackageComparison(out, context).run(*pair.left, *pair.right), "while comparing " + pair.left->file);
   std::stable_sort(out.differences.begin(), out.differences.end(),
                    [](const auto& a, const auto& b) { return a.place < b.place; });
   return out;
@@ -289,14 +312,15 @@ std::uint64_t Diff::unexpected() const {
 }
 
 Result<Diff> compare(const std::vector<Package>& left, const std::vector<Package>& right, const Allowed& allowed,
-                     const ReadOptions& options) {
+                     const ReadOptions& options, Detail detail) {
+  const Context context{options, detail};
   std::map<std::string, std::pair<Group, Group>> groups;
   for (const auto& package : left) groups[package.label()].first.push_back(&package);
   for (const auto& package : right) groups[package.label()].second.push_back(&package);
   Diff diff;
   for (auto& [label, group] : groups)
     for (const auto& pair : paired(std::move(group.first), std::move(group.second))) {
-      TRY(auto compared, compare_pair(pair, options));
+      TRY(auto compared, compare_pair(pair, context));
       diff.packages.push_back(std::move(compared));
     }
   judge(diff, allowed);

@@ -39,7 +39,7 @@ struct Difference {
   std::string message; ///< "left | right" where there is one
   std::string reason;  ///< why it is expected
   bool allowed = false;
-  std::vector<Part> parts = {}; ///< empty: `place` says all that is known
+  std::vector<Part> parts = {}; ///< with Detail::parts; empty: `place` says all that is known
 };
 
 struct Side {
@@ -61,9 +61,14 @@ struct Diff {
   std::uint64_t equal() const, allowed() const, unexpected() const;
 };
 
+enum class Detail : std::uint8_t {
+  files, ///< which files and values differ; what lies on one side alone is not opened
+  parts, ///< also Difference::parts; opens the libraries that one side alone has
+};
+
 /// Pairs the wheels of one project by version and tags, then by tags alone, then those that are the only ones left. A
-/// package without a partner is one difference.
+/// package without a partner is one difference. Fails if a file that differs, or a payload, cannot be read.
 Result<Diff> compare(const std::vector<Package>& left, const std::vector<Package>& right, const Allowed& allowed,
-                     const ReadOptions& options);
+                     const ReadOptions& options, Detail detail = Detail::files);
 
 } // namespace quarry::inspect

@@ -113,7 +113,7 @@ TEST(Compare, ComparesMetadataByField) {
 
 /// "kind place" of every part, and of every difference without parts.
 std::vector<std::string> parts(const Package& left, const Package& right) {
-  auto diff = compare({left}, {right}, {}, {1, ::testing::TempDir()});
+  auto diff = compare({left}, {right}, {}, {1, ::testing::TempDir()}, Detail::parts);
   if (!diff) return {render(diff.error())};
   std::vector<std::string> lines;
   for (const auto& d : diff->packages[0].differences) {
@@ -132,6 +132,20 @@ TEST(Compare, KnowsLinksThatLeadNowhere) {
                                    tarball::symlink("x/lib/many", "d") + tarball::symlink("x/lib/other", "../../y/b"))),
               ElementsAre("only-right p.tar!x/lib/gone!dangling", "only-right p.tar!x/lib/here",
                           "only-right p.tar!x/lib/many", "only-right p.tar!x/lib/other"));
+}
+
+TEST(Compare, FilesOfOneSideAreOpenedForTheirPartsAlone) {
+  int opened = 0;
+  auto library = file("not an ELF file");
+  library.open = [&]() -> Result<content::Rope> {
+    ++opened;
+    return content::Rope::literal("not an ELF file");
+  };
+  auto left = wheel("1", {{"x/lib/a.so", library}});
+  for (auto [detail, expected] : {std::pair{Detail::files, 0}, {Detail::parts, 1}}) {
+    ASSERT_TRUE(compare({left}, {wheel("1")}, {}, {1, ::testing::TempDir()}, detail));
+    EXPECT_EQ(opened, expected);
+  }
 }
 
 TEST(Compare, TellsRequirementsApart) {

@@ -67,7 +67,7 @@ Result<Section> compare_packages(const Sides& sides, const Table& table, const i
   for (const auto& directory : directories) {
     TRY(auto one, open_packages(ours, left, directory, options), "while reading our " + directory);
     TRY(auto other, open_packages(theirs, right, directory, options), "while reading their " + directory);
-    TRY(auto diff, inspect::compare(one.packages, other.packages, table.packages(), options));
+    TRY(auto diff, inspect::compare(one.packages, other.packages, table.packages(), options, inspect::Detail::parts));
     for (const auto& package : diff.packages) add_package(section, package, directory, table);
   }
   return section;
