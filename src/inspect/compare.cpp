@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
+#include <tuple>
 
 namespace quarry::inspect {
 
@@ -69,8 +70,36 @@ Result<bool> lacks_soname_file(const std::string& path, const Entry& entry, cons
   return !soname.empty() && soname != name && !entries.contains(path::join(path::dirname(path), soname));
 }
 
+/// What one side of a comparison has: the files of the payload or package, and the packages that links lead into.
+struct OneTree {
+  const Entries& entries;
+  const std::vector<Package>& packages;
+
+  const Entry* find(const std::string& path) const {
+    if (auto here = entries.find(path); here != entries.end()) return &here->second;
+    for (const auto& package : packages)
+      if (auto there = package.entries.find(path); there != package.entries.end()) return &there->second;
+    return nullptr;
+  }
+};
+
+/// Whether the file at `path`, or the one that its link leads to, is the library whose SONAME is `soname`.
+Result<bool> leads_to_library(const OneTree& tree, std::string path, std::string_view soname) {
+  constexpr int k_links_max = 40; // as Linux follows
+  const auto* entry = tree.find(path);
+  for (int links = 0; entry && !entry->link.empty() && links < k_links_max; ++links) {
+    if (entry->link.starts_with('/')) return false;
+    path = path::normal(path::join(path::dirname(path), entry->link));
+    entry = tree.find(path);
+  }
+  if (!entry || !entry->link.empty()) return false;
+  TRY(auto found, soname_of(path, *entry));
+  return !found.empty() && found == soname;
+}
+
 /// What a comparison of packages needs besides the two.
 struct Context {
+  const std::vector<Package>&left, &right; ///< all packages of each side
   const ReadOptions& options;
   Detail detail = Detail::files;
 };
@@ -146,15 +175,20 @@ private:
     return {};
   }
 
-  /// For the link that was compared last. The part: it leads nowhere on one side, and somewhere on the other one.
+  /// For the link that was compared last. The part: it leads nowhere on one side, and on the other one to the library
+  /// whose SONAME is the name that is missing.
   Result<void> link_parts(const NamedIn& left, const NamedIn& right) {
     if (context_.detail == Detail::files) return {};
     auto nowhere = [](const NamedIn& one) { return leads_nowhere(one.file.first, *one.file.second, one.entries); };
     bool left_nowhere = nowhere(left);
     if (left_nowhere == nowhere(right)) return {};
+    const auto& [broken, sound] = left_nowhere ? std::tie(left, right) : std::tie(right, left);
+    const OneTree tree{sound.entries, left_nowhere ? context_.right : context_.left};
+    TRY(bool library, leads_to_library(tree, sound.file.first, path::basename(broken.file.second->link)));
     auto& difference = out_.differences.back();
-    difference.parts.push_back(
-        {difference.place + "!dangling", left_nowhere ? Kind::only_left : Kind::only_right, difference.message});
+    if (library)
+      difference.parts.push_back(
+          {difference.place + "!dangling", left_nowhere ? Kind::only_left : Kind::only_right, difference.message});
     return {};
   }
 
@@ -313,7 +347,7 @@ std::uint64_t Diff::unexpected() const {
 
 Result<Diff> compare(const std::vector<Package>& left, const std::vector<Package>& right, const Allowed& allowed,
                      const ReadOptions& options, Detail detail) {
-  const Context context{options, detail};
+  const Context context{left, right, options, detail};
   std::map<std::string, std::pair<Group, Group>> groups;
   for (const auto& package : left) groups[package.label()].first.push_back(&package);
   for (const auto& package : right) groups[package.label()].second.push_back(&package);

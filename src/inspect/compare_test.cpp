@@ -134,6 +134,23 @@ TEST(Compare, KnowsLinksThatLeadNowhere) {
                           "only-right p.tar!x/lib/many", "only-right p.tar!x/lib/other"));
 }
 
+/// An ELF file with a SONAME and nothing else: header, PT_LOAD, PT_DYNAMIC, four dynamic entries, the names.
+std::string library_with_soname(const std::string& soname) {
+  constexpr std::uint64_t k_dynamic = 64 + 2 * 56, k_names = k_dynamic + 4 * 16;
+  const std::uint64_t names_size = soname.size() + 2, size = k_names + names_size;
+  std::string out;
+  auto put = [&](std::initializer_list<std::pair<std::uint64_t, int>> values) {
+    for (auto [value, bytes] : values)
+      for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+  };
+  out = std::string("\177ELF\2\1\1", 7) + std::string(9, '\0');
+  put({{3, 2}, {62, 2}, {1, 4}, {0, 8}, {64, 8}, {0, 8}, {0, 4}, {64, 2}, {56, 2}, {2, 2}, {64, 2}, {0, 2}, {0, 2}});
+  put({{1, 4}, {4, 4}, {0, 8}, {0, 8}, {0, 8}, {size, 8}, {size, 8}, {4096, 8}});
+  put({{2, 4}, {4, 4}, {k_dynamic, 8}, {k_dynamic, 8}, {k_dynamic, 8}, {64, 8}, {64, 8}, {8, 8}});
+  put({{5, 8}, {k_names, 8}, {10, 8}, {names_size, 8}, {14, 8}, {1, 8}, {0, 8}, {0, 8}});
+  return out + '\0' + soname + '\0';
+}
+
 TEST(Compare, FilesOfOneSideAreOpenedForTheirPartsAlone) {
   int opened = 0;
   auto library = file("not an ELF file");
@@ -146,6 +163,26 @@ TEST(Compare, FilesOfOneSideAreOpenedForTheirPartsAlone) {
     ASSERT_TRUE(compare({left}, {wheel("1")}, {}, {1, ::testing::TempDir()}, detail));
     EXPECT_EQ(opened, expected);
   }
+}
+
+TEST(Compare, ALinkThatLeadsNowhereStandsForTheLibraryOfThatSoname) {
+  auto pack = [](const std::string& target) {
+    auto tar = tarball::symlink("x/lib/a.so", target) + tarball::symlink("x/lib/more", "../../lib/b.so") +
+               tarball::file("x/lib/text", "b.so.1") + tarball::end();
+    auto library = library_with_soname("b.so.1");
+    return wheel("1", {{"p.tar", file(tar)}, {"lib/b.so", file(library)}, {"lib/c.so", file("no library")}});
+  };
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"../../lib/b.so", "only-right p.tar!x/lib/a.so!dangling"},
+      {"more", "only-right p.tar!x/lib/a.so!dangling"},
+      {"text", "link p.tar!x/lib/a.so"},
+      {"../../lib/c.so", "link p.tar!x/lib/a.so"},
+      {"../../lib/none.so", "link p.tar!x/lib/a.so"},
+  };
+  for (const auto& [ours, expected] : rows)
+    EXPECT_THAT(parts(pack(ours), pack("b.so.1")), ElementsAre(expected)) << ours;
+  EXPECT_THAT(parts(pack("../../lib/b.so"), pack("b.so.2")), ElementsAre("link p.tar!x/lib/a.so"));
+  EXPECT_THAT(parts(pack("b.so.1"), pack("more")), ElementsAre("only-left p.tar!x/lib/a.so!dangling"));
 }
 
 TEST(Compare, TellsRequirementsApart) {

@@ -393,6 +393,10 @@ def test_a_library_without_a_file_of_its_soname(own):
     rebuild_wheel(ours / DEVEL, repacked(link=("lib/libodd.so.1.2", "../../_rocm_sdk_libraries/lib/libodd.so.1.2")))
     rebuild_wheel(theirs / DEVEL, repacked(link=("lib/libodd.so.1.2", "libodd.so.1")))
     assert "is kept under its own name" in good(*pair.words()).out
+    sound = (ours / DEVEL).read_bytes()
+    rebuild_wheel(ours / DEVEL, repacked("libodd.so.1.2", ("lib/libodd.so.1.2", f"../../{BLAS}")))
+    assert unexplained(quarry(*pair.words("--json"))) == [("packages", "rocm-sdk-devel!rocm_sdk_devel/_devel.tar!_rocm_sdk_devel/lib/libodd.so.1.2")]
+    (ours / DEVEL).write_bytes(sound)
     add_library(ours / LIBRARIES, "libodd.so.2.1", "libhipblas.so.2")
     assert unexplained(quarry(*pair.words("--json"))) == [("packages", "rocm-sdk-libraries!_rocm_sdk_libraries/lib/libodd.so.2.1!ours")]
 
