@@ -61,6 +61,13 @@ CURL = """      - run: |
           curl -X POST -H 'Accept: x' https://api.example.org/repos/${{ github.repository }}/actions/workflows/%s/dispatches -d '{"ref": "main", "inputs": {"level": "a"}}'
 """
 SCRIPT = "      - uses: actions/github-script@v8\n        with:\n          script: |\n            await github.rest.actions.createWorkflowDispatch({owner, repo, workflow_id: %s, ref: 'main'})\n"
+REQUEST = """\
+      - uses: actions/github-script@v8
+        with:
+          script: |
+            await %s/repos/${r}/actions/workflows/target.yml/dispatches`, {%s}) // or /none.yml
+"""
+ADDRESS = "https://api.github.com"
 BROKEN = "on: push\njobs: {c: {uses: ./.github/workflows/target.yml}}\nx: [\n"
 
 # code, files of the tree that has the defect, what differs in the one that has not; a name without a slash is a workflow
@@ -179,6 +186,9 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y117", {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs("gh api repos/$R/actions/workflows/target.yml/dispatches")}, {"a.yml": "on: push\n" + jobs("gh api repos/$R/actions/workflows/target.yml/dispatches --input body.json")}),
     ("Y117", {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs((CURL % "target.yml").replace('"ref": "main", ', ""))}, {"target.yml": STARTED % LEVEL + READS, "a.yml": "on: push\n" + jobs(CURL % "target.yml")}),
     ("Y115", {"target.yml": STARTED % "level: {type: string, required: true}" + READS, "a.yml": "on: push\n" + jobs(SCRIPT % "'target.yml'")}, {"a.yml": "on: push\n" + jobs((SCRIPT % "'target.yml'").replace("ref:", "inputs: {level: x}, ref:"))}),
+    ("Y115", {"target.yml": STARTED % "level: {type: string, required: true}" + READS, "a.yml": "on: push\n" + jobs(REQUEST % ("github.request(`POST ", "ref: 'main'"))}, {"a.yml": "on: push\n" + jobs(REQUEST % (f"fetch(`{ADDRESS}", "method: 'POST', body: JSON.stringify({ref: 'main', inputs: {level: 'a'}})"))}),
+    ("Y117", {"target.yml": STARTED % LEVEL + READS, "a.yml": "on: push\n" + jobs(REQUEST % ("github.request(`POST ", "inputs: {level: 'a'}"))}, {"a.yml": "on: push\n" + jobs(REQUEST % (f"fetch(`{ADDRESS}", "method: 'POST', body"), REQUEST % ("github.request(`POST ", "data: {ref: 'main'}"))}),
+    ("Y113", {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs((SCRIPT % "'none.yml'").replace(", ref: 'main'", ", // the build"))}, {"a.yml": "on: push\n" + jobs((SCRIPT % "'none.yml'").replace("await", "x() // was")), "b.yml": "on: push\n" + jobs((SCRIPT % "'none.yml'").replace("await", "/*").replace("})", "}) */"))}),
     ("Y112", {"target.yml": STARTED % LEVEL + READS, "a.yml": "on: push\n" + jobs((SCRIPT % "'target.yml'").replace("ref:", "inputs: {'lever': x}, ref:"))}, {"a.yml": "on: push\n" + jobs((SCRIPT % "'target.yml'").replace("ref:", "inputs: {'level': x}, ref:"))}),
     ("Y113", {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs(SCRIPT % "'none.yml'")}, {"a.yml": "on: push\n" + jobs(SCRIPT % "'target.yml'", SCRIPT % "name")}),
     ("Y126", {"a.yml": "on: push\n" + jobs("git clone --depth 1 https://example.org/x.git")}, {"a.yml": "on: push\n" + jobs("git clone https://example.org/x.git", f"cd x && git checkout {COMMIT}")}),
@@ -281,6 +291,18 @@ def test_a_circle_is_shown_once_with_its_way(tmp_path):
     found = [one for one in report_of(tmp_path, chain)["findings"] if one["code"] in ("Y144", "Y133")]
     way = "b.yml -> .github/workflows/c.yml -> .github/workflows/b.yml"
     assert len(found) == 1 and found[0]["code"] == "Y144" and found[0]["message"].endswith(way), found
+
+
+def test_dispatches_behind_the_bound_are_counted(tmp_path):
+    script = SCRIPT % "'none.yml'"
+    report = report_of(tmp_path, {"a.yml": "on: push\n" + jobs(script.replace("await", "a();" + "x.createWorkflowDispatch({workflow_id: 'none.yml', ref: 'a'});" * 299))})
+    assert len([one for one in report["findings"] if one["code"] == "Y113"]) == 256
+    assert report["not_looked_at"] == {"dispatches in JavaScript beyond the bounds of one file": 44}
+
+
+def test_an_address_that_a_script_puts_together(tmp_path):
+    script = (REQUEST % ("github.request(`POST ", "ref: 'main'")).replace("${r}", "` + r + `")
+    assert report_of(tmp_path, {"a.yml": "on: push\n" + jobs(script)})["not_looked_at"] == {"dispatches whose target an expression makes": 1}
 
 
 def test_each_job_that_lacks_a_permission_is_told(tmp_path):

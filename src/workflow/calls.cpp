@@ -15,6 +15,15 @@
 
 namespace quarry::workflow {
 
+namespace {
+/// `[…/]repos/OWNER/REPO`.
+bool ends_with_repository(std::string_view address) {
+  auto parts = text::split(address, '/');
+  const auto size = parts.size();
+  return size >= 3 && parts[size - 3] == "repos" && !parts[size - 2].empty() && !parts[size - 1].empty();
+}
+} // namespace
+
 void read_dispatch_address(const std::string& word, Call& call) {
   constexpr std::string_view k_before = "/actions/workflows/", k_after = "/dispatches";
   auto marker = word.find(k_before);
@@ -22,7 +31,9 @@ void read_dispatch_address(const std::string& word, Call& call) {
   auto begin = marker + k_before.size();
   call.target = word.substr(begin, word.size() - begin - k_after.size());
   auto owner = word.substr(0, marker);
-  call.foreign = owner.find('$') == owner.npos && owner.find('{') == owner.npos;
+  bool varies = owner.find_first_of("${") != owner.npos;
+  call.foreign = !varies && ends_with_repository(owner);
+  call.unknown |= !varies && !call.foreign; // the end of an address that a script puts together
 }
 
 namespace {
@@ -301,12 +312,12 @@ std::optional<Call> curl_call(const Started& started, const Node& script) {
   return call;
 }
 
-void add_javascript_calls(File& file, int job, int step) {
+void add_javascript_calls(File& file, int job, int step, ScriptBounds& bounds) {
   const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
   const auto* with = one.node->find("with");
   const auto* script = with ? with->find("script") : nullptr;
   if (!script || !script->is_scalar()) return;
-  for (auto& call : javascript_calls(*script)) {
+  for (auto& call : javascript_calls(*script, bounds)) {
     call.job = job;
     call.step = step;
     file.calls.push_back(std::move(call));
@@ -345,6 +356,7 @@ void add_use(File& file, const std::string& uses, const Node& node, int job, int
 } // namespace
 
 void collect_calls(File& file) {
+  ScriptBounds bounds;
   for (std::size_t j = 0; j < file.jobs.size(); ++j) {
     const auto job = static_cast<int>(j);
     if (!file.jobs[j].uses.empty()) add_use(file, file.jobs[j].uses, *file.jobs[j].node, job, -1);
@@ -354,10 +366,11 @@ void collect_calls(File& file) {
       auto action = text::lower(step.uses.substr(0, step.uses.find('@')));
       if (action.ends_with("workflow-dispatch")) add_dispatch_action(file, job, index);
       if (is_local(step.uses)) add_use(file, step.uses, *step.node, job, index);
-      if (action == "actions/github-script") add_javascript_calls(file, job, index);
+      if (action == "actions/github-script") add_javascript_calls(file, job, index, bounds);
       if (step.run) add_script_calls(file, job, index);
     }
   }
+  file.calls_left_out = bounds.calls_left_out;
   for (auto& call : file.calls)
     if (call.kind == Call::Kind::dispatch && is_workflow_number(call.target)) call.unknown = true;
 }

@@ -2,6 +2,7 @@
 #include "workflow/shell.hpp"
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <memory>
 #include <ostream>
 
 namespace quarry::workflow {
@@ -70,6 +71,55 @@ TEST(JavaScriptOfOneLine, HasABoundOfCalls) {
       << "the line of each was looked for from the beginning";
 }
 
+/// A workflow whose steps all hand this one line of JavaScript over: an alias.
+std::unique_ptr<File> steps_with_one_script(std::size_t steps, std::string_view script) {
+  auto text = fmt::format("on: push\njobs:\n  j:\n    steps:\n      - uses: actions/github-script@v8\n"
+                          "        with: &w\n          script: |\n            {}\n",
+                          script);
+  for (std::size_t i = 1; i < steps; ++i) text += "      - uses: actions/github-script@v8\n        with: *w\n";
+  std::vector<Located> defects;
+  return read_file_model("a.yml", text, false, defects);
+}
+
+TEST(JavaScriptOfOneLine, HasABoundOfProperties) {
+  std::string script = "createWorkflowDispatch({workflow_id: 't.yml', ref: 'main', inputs: {";
+  for (int i = 0; i < 80'000; ++i) script += "a:1,";
+  auto file = steps_with_one_script(1, script + "}})");
+  ASSERT_EQ(file->calls.size(), 1u);
+  EXPECT_EQ(file->calls[0].arguments.size(), 4096u - 3) << "the line of each was looked for from the beginning";
+  EXPECT_TRUE(file->calls[0].inputs_unknown) << "and the others are not known";
+  EXPECT_EQ(file->calls[0].arguments.back().at.line, 8u);
+  EXPECT_EQ(file->calls[0].arguments.back().at.column, 13u + 68 + 4 * (4096 - 3 - 1));
+}
+
+TEST(JavaScriptOfOneLine, HasTheBoundsForTheFile) {
+  std::string script;
+  for (int i = 0; i < 100; ++i) script += "createWorkflowDispatch({workflow_id: 't.yml', inputs: {a: 1, b: 2, c: 3}}) ";
+  auto file = steps_with_one_script(40, script);
+  EXPECT_EQ(file->calls.size(), 256u);
+  EXPECT_EQ(file->calls_left_out, 4000u - 256) << "an alias repeats the script";
+  std::size_t arguments = 0;
+  script = "createWorkflowDispatch({workflow_id: 't.yml', inputs: {";
+  for (int i = 0; i < 1000; ++i) script += "a: 1, ";
+  file = steps_with_one_script(40, script + "}})");
+  for (const auto& call : file->calls) arguments += call.arguments.size();
+  EXPECT_EQ(arguments, 4096u - 2 * 5);
+  EXPECT_EQ(file->calls_left_out, 35u);
+}
+
+TEST(JavaScriptOfManyLines, KnowsThePlacesOfCallsAndInputs) {
+  auto file = steps_with_one_script(1, "a()\n            x.createWorkflowDispatch({workflow_id: 't.yml',\n"
+                                       "              inputs: {a: 1,\n                b: 2}})\n"
+                                       "            createWorkflowDispatch({inputs: {c: 3}})");
+  ASSERT_EQ(file->calls.size(), 2u);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+  for (const auto& call : file->calls) {
+    found.emplace_back(call.at.line, call.at.column);
+    for (const auto& one : call.arguments) found.emplace_back(one.at.line, one.at.column);
+  }
+  EXPECT_EQ(found, (decltype(found){{9, 15}, {10, 24}, {11, 17}, {12, 13}, {12, 46}}));
+}
+
 TEST(Scripts, ManyDocumentsOnALineAreReadOnce) {
   std::string line;
   for (int i = 0; i < 4000; ++i) line += "cat <<a | ";
@@ -95,6 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
                     {"t.yml @main"}},
         Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches -f ref=main \"${x[@]}\"", {"t.yml … @main"}},
         Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches", {"t.yml"}},
+        Dispatching{"gh api repos/o/r/actions/workflows/t.yml/dispatches -f ref=a", {"t.yml foreign @a"}},
+        Dispatching{"curl -X POST https://example.org/actions/workflows/t.yml/dispatches", {"t.yml? …"}},
         Dispatching{"wget --post-data='{\"ref\": \"main\"}' $API/repos/$R/actions/workflows/t.yml/dispatches",
                     {"t.yml @main"}},
         Dispatching{"Invoke-RestMethod -Method Post -Uri \"$api/repos/$r/actions/workflows/t.yml/dispatches\" "
@@ -130,6 +182,17 @@ INSTANTIATE_TEST_SUITE_P(
         Dispatching{"createWorkflowDispatch({owner: '${{ github.repository_owner }}', workflow_id: 't.yml', ref: 'a'})",
                     {"t.yml @a"}},
         Dispatching{"other()\n// github.rest.actions.createWorkflowDispatch({workflow_id: 't.yml'})", {}},
+        Dispatching{"x(); /* github.rest.actions.createWorkflowDispatch({workflow_id: 't.yml'}) */ y()", {}},
+        Dispatching{"x(); // was createWorkflowDispatch({workflow_id: 't.yml'})\ny()", {}},
+        Dispatching{"x('createWorkflowDispatch({workflow_id: 1})', `${createWorkflowDispatch}`)", {}},
+        Dispatching{"x('https://a', /['\"`]\\//, `a${b ? `//` : '`'}/*`, 4 / 2); createWorkflowDispatch({workflow_id: "
+                    "'t.yml', ref: 'a'}) // 2/",
+                    {"t.yml @a"}},
+        Dispatching{"x = a / b; y = it's\ncreateWorkflowDispatch({workflow_id: 't.yml', ref: /[/,}'\\]]/.exec(s)[0]})",
+                    {"t.yml @${/[/,}'\\]]/.exec(s)[0]}"}},
+        Dispatching{"createWorkflowDispatch({\n  ref: 'main' /* or a tag */, inputs: {a: 'b' // c\n  },\n  "
+                    "workflow_id: 't.yml' // the build\n  // and no more\n})",
+                    {"t.yml a=b @main"}},
         Dispatching{"createWorkflowDispatch({workflow_id: 't.yml', ref: 'main'", {"t.yml … @main"}},
         Dispatching{"createWorkflowDispatch({workflow_id: 'a.yml', ref: 'x'}); createWorkflowDispatch({workflow_id: "
                     "'b.yml', ref: 'y'})",
@@ -137,6 +200,17 @@ INSTANTIATE_TEST_SUITE_P(
         Dispatching{"request('POST /repos/{owner}/{repo}/actions/workflows/t.yml/dispatches', {owner, repo, ref: 'a', "
                     "inputs: {b: 'c'}})",
                     {"t.yml b=c @a"}},
+        Dispatching{"x; fetch(`https://api.github.com/repos/${r}/actions/workflows/t.yml/dispatches`, {method: 'POST', "
+                    "headers, body: JSON.stringify({ref: 'main', inputs: {a: 'b'}})})",
+                    {"t.yml …"}},
+        Dispatching{"x; post('/repos/{owner}/{repo}/actions/workflows/t.yml/dispatches', {a: 'b'})", {"t.yml …"}},
+        Dispatching{"x; const address = `/repos/${r}/actions/workflows/t.yml/dispatches`, {a} = b", {"t.yml …"}},
+        Dispatching{"request('POST /repos/{owner}/{repo}/actions/workflows/t.yml/dispatches', {owner, repo, data: "
+                    "{ref: 'main', inputs: {a: 'b'}}})",
+                    {"t.yml …"}},
+        Dispatching{"request('POST /repos/o/r/actions/workflows/t.yml/dispatches', {ref: 'main'})",
+                    {"t.yml foreign @main"}},
+        Dispatching{"request('POST /repos/' + name + '/actions/workflows/t.yml/dispatches', {ref: 'main'})", {"$? …"}},
         Dispatching{
             "request('POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches', {...context.repo, "
             "workflow_id: 't.yml', ref: 'a'})",

@@ -110,7 +110,8 @@ struct File {
   std::vector<Job> jobs;
   std::vector<Read> reads;
   std::vector<Call> calls;
-  bool reads_all_inputs = false; ///< toJSON(inputs), inputs[expression]
+  std::size_t calls_left_out = 0; ///< dispatches in JavaScript beyond a bound
+  bool reads_all_inputs = false;  ///< toJSON(inputs), inputs[expression]
 
   File() = default;
   File(const File&) = delete; // pointers lead into root

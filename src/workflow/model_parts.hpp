@@ -13,7 +13,8 @@ void collect_reads(File& file, std::vector<Located>& defects);
 void collect_calls(File& file);
 
 /// Sets the target and whether it is foreign, from the address of GitHub's API:
-/// `[HOST/]repos/OWNER/REPO/actions/workflows/FILE/dispatches`. Another address changes nothing.
+/// `[HOST/]repos/OWNER/REPO/actions/workflows/FILE/dispatches`. Without a repository before `/actions` the call is
+/// unknown. Another address changes nothing.
 void read_dispatch_address(const std::string& address, Call& call);
 
 } // namespace quarry::workflow

@@ -194,8 +194,11 @@ void check_call(const Rules& rules, const File& file, const Call& call) {
 } // namespace
 
 void check_calls(const Rules& rules) {
-  for (const auto& file : rules.repository.files)
+  for (const auto& file : rules.repository.files) {
     for (const auto& call : file->calls) check_call(rules, *file, call);
+    if (file->calls_left_out > 0)
+      rules.report.not_looked_at["dispatches in JavaScript beyond the bounds of one file"] += file->calls_left_out;
+  }
 }
 
 } // namespace quarry::workflow

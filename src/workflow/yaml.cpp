@@ -343,16 +343,17 @@ Parsed parse_yaml(NamedText named) {
   return parsed;
 }
 
-Position position_in(const Node& scalar, std::size_t offset) {
-  auto before = std::string_view(scalar.text).substr(0, offset);
-  auto breaks = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n'));
-  auto position = scalar.at;
-  if (scalar.style == Node::Style::literal) {
-    position.line += breaks;
-    auto line = breaks == 0 ? before : before.substr(before.rfind('\n') + 1);
-    position.column += static_cast<std::uint32_t>(line.size());
-  } else if (breaks == 0 && scalar.style != Node::Style::folded) {
-    position.column += static_cast<std::uint32_t>(before.size()) + (scalar.style == Node::Style::quoted ? 1 : 0);
+Position position_in(const Node& scalar, std::size_t offset) { return PositionWalk(scalar).at(offset); }
+
+Position PositionWalk::at(std::size_t offset) {
+  for (const auto end = std::min(offset, scalar_.text.size()); seen_ < end; ++seen_)
+    if (scalar_.text[seen_] == '\n') ++breaks_, line_begin_ = seen_ + 1;
+  auto position = scalar_.at;
+  if (scalar_.style == Node::Style::literal) {
+    position.line += breaks_;
+    position.column += static_cast<std::uint32_t>(seen_ - line_begin_);
+  } else if (breaks_ == 0 && scalar_.style != Node::Style::folded) {
+    position.column += static_cast<std::uint32_t>(seen_) + (scalar_.style == Node::Style::quoted ? 1 : 0);
   }
   return position;
 }

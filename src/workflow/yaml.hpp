@@ -82,7 +82,20 @@ struct Parsed {
 Parsed parse_yaml(NamedText named);
 
 /// The position of character `offset` of a scalar's text. Exact for plain and quoted scalars of one line and for
-/// literal blocks; elsewhere the position of the scalar.
+/// literal blocks; elsewhere the position of the scalar. Linear in the offset.
 Position position_in(const Node& scalar, std::size_t offset);
+
+/// The same of many places of one scalar, which must live longer. Linear in the text for all of them together.
+class PositionWalk {
+public:
+  explicit PositionWalk(const Node& scalar) : scalar_(scalar) {}
+  /// `offset` must not be smaller than at the call before.
+  Position at(std::size_t offset);
+
+private:
+  const Node& scalar_;
+  std::size_t seen_ = 0, line_begin_ = 0;
+  std::uint32_t breaks_ = 0;
+};
 
 } // namespace quarry::workflow
