@@ -254,7 +254,7 @@ std::size_t read_gh_words(const std::vector<Word>& words, std::size_t i, const N
   for (std::string_view name : {"-R", "--repo"})
     if (auto repository = run ? option(words, i, name) : std::nullopt) return set_repository(*repository, call), i;
   const auto& word = words[i].text;
-  if (word == "--json" || word == "--input") call.inputs_unknown = true;
+  if (word == "--json" || word == "--input" || word.starts_with("--input=")) call.inputs_unknown = true;
   if (word.ends_with('>') || word.ends_with('<')) return i + 1; // a redirection: the file is the next word
   if (word.starts_with('-') || word.find_first_of("<>") != word.npos) return i;
   auto had_target = !call.target.empty();

@@ -145,6 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
                     {"t.yml @main"}},
         Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches -f ref=main \"${x[@]}\"", {"t.yml … @main"}},
         Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches", {"t.yml"}},
+        Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches --input=body.json", {"t.yml …"}},
+        Dispatching{"gh api repos/$R/actions/workflows/t.yml/dispatches --input -", {"t.yml …"}},
         Dispatching{"gh api repos/o/r/actions/workflows/t.yml/dispatches -f ref=a", {"t.yml foreign @a"}},
         Dispatching{"curl -X POST https://example.org/actions/workflows/t.yml/dispatches", {"t.yml? …"}},
         Dispatching{"wget --post-data='{\"ref\": \"main\"}' $API/repos/$R/actions/workflows/t.yml/dispatches",
