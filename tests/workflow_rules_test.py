@@ -130,6 +130,9 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y145", {"a.yml": PLAIN, "./Dockerfile": "ARG ROCM_VERSION=7.0\n", "docker/jax.dockerfile": "FROM x\nENV A=b ROCM_VERSION=\"7.1\"\n"}, {"docker/jax.dockerfile": "FROM x\nENV ROCM_VERSION 7.0\n"}),
     ("Y145", {"a.yml": "on: push\nenv: {X_VERSION: 1.0}\n" + jobs("make"), "b.yml": "on: push\n" + jobs("      - run: make\n        env: {X_VERSION: 1.1}\n")}, {"b.yml": "on: push\n" + jobs("      - run: make\n        env: {X_VERSION: '${{ matrix.x }}', PYTHON_VERSION: 3.12}\n"), "c.yml": "on: push\nenv: {PYTHON_VERSION: 3.13}\n" + jobs("make")}),
     ("Y145", {"a.yml": PLAIN, "./Dockerfile": "ENV C_VERSION=1\nENV C_VERSION=2\n", "b/Dockerfile": "ENV C_VERSION=3\n"}, {"b/Dockerfile": "ENV C_VERSION=2\nENV C_VERSION=3\n# ENV C_VERSION=4\n"}),
+    ("Y145", {"a.yml": PLAIN, "./Dockerfile": "ENV FOO=1 \\\n    # the last one\n\n    A_VERSION=7.0\n", "b/Dockerfile": "ENV FOO=1 \\\n  A_VERSION=6.4\n"}, {"b/Dockerfile": "# escape=`\nENV FOO=1 `\n  A_VERSION=7.0\n"}),
+    ("Y145", {"a.yml": PLAIN, "./Dockerfile": "ARG A_VERSION=1.0\n", "b/Dockerfile": "ARG A_VERSION=2.0\n"}, {"./Dockerfile": "ARG VERSION=1.0\n", "b/Dockerfile": "ARG VERSION=2.0\n"}),
+    ("Y145", {"a.yml": PLAIN, "./Dockerfile": "RUN x 1<<2\nENV A_VERSION=1\n", "b/Dockerfile": "RUN x <<A\nA\nENV A_VERSION=2\n"}, {"./Dockerfile": "RUN <<A bash -s <<-'B'\nA\nenv A_VERSION=1 make\n\tB\n", "b/Dockerfile": "RUN <<A\nenv A_VERSION=2 make\nA\nRUN x && \\\n  env A_VERSION=3 make\n"}),
     ("Y132", {"a.yml": MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n"}, {"a.yml": MATRIX % ""}),
     ("Y133", {"a.yml": "on: push\njobs:\n" + job("make", more=f"    strategy: {{matrix: {{p: {list(range(257))}}}}}\n")}, {"a.yml": "on: push\njobs:\n" + job("make", more=f"    strategy: {{matrix: {{p: {list(range(256))}}}}}\n")}),
     ("Y133", {"a.yml": LARGE % "[{q: 17}]"}, {"a.yml": LARGE % "[{p: 17}]"}),
@@ -299,6 +302,19 @@ def test_dispatches_behind_the_bound_are_counted(tmp_path):
     report = report_of(tmp_path, {"a.yml": "on: push\n" + jobs(script.replace("await", "a();" + "x.createWorkflowDispatch({workflow_id: 'none.yml', ref: 'a'});" * 299))})
     assert len([one for one in report["findings"] if one["code"] == "Y113"]) == 256
     assert report["not_looked_at"] == {"dispatches in JavaScript beyond the bounds of one file": 44}
+
+
+def test_many_values_of_a_version(tmp_path):
+    """All pairs of files were compared, value by value."""
+
+    def dockerfiles(count: int, values: int) -> dict[str, str]:
+        return {f"{n}/Dockerfile": "".join(f"ENV A_VERSION={n}.{value}\n" for value in range(values)) for n in range(count)}
+
+    usual = report_of(tmp_path / "usual", {"a.yml": PLAIN} | dockerfiles(3, 16))
+    assert [one["code"] for one in usual["findings"]] == ["Y145"] and usual["not_looked_at"] == {}
+    for number, many in enumerate((dockerfiles(3, 17), dockerfiles(300, 1))):
+        report = report_of(tmp_path / str(number), {"a.yml": PLAIN} | many)
+        assert report["findings"] == [] and report["not_looked_at"] == {"versions with more values than are compared": 1}
 
 
 def test_an_address_that_a_script_puts_together(tmp_path):

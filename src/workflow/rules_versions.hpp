@@ -16,7 +16,7 @@ struct WrittenVersion {
   Position at;
 };
 
-/// Adds the constants of `ARG` and `ENV` lines whose name says that they are versions. Linear in the text.
+/// Adds the constants of `ARG` and `ENV` instructions whose name says that they are versions. Linear in the text.
 void add_dockerfile_versions(const std::string& file, std::string_view text, std::vector<WrittenVersion>& found);
 
 /// Y145: a name whose values differ between files. `found` holds what the Dockerfiles of this repository write.
