@@ -317,6 +317,20 @@ def test_many_values_of_a_version(tmp_path):
         assert report["findings"] == [] and report["not_looked_at"] == {"versions with more values than are compared": 1}
 
 
+@pytest.mark.parametrize(("comment", "expected"), [("Y145 reason='x' until=2999-01-01", set()), ("Y145 reason='x' until=2001-01-01", {"Y106", "Y145"}), ("Y145 until=2999-01-01", {"Y105", "Y145"}), ("Y130 reason='x' until=2999-01-01", {"Y107", "Y145"})])
+def test_suppressions_in_dockerfiles(tmp_path, comment, expected):
+    comment = "# quarry: ignore " + comment.replace("'", '"')
+    old = f"FROM x\nENV A=1 \\\n  {comment}\n  A_VERSION=1\n"
+    tree = {"a.yml": PLAIN, "a/Dockerfile": old} | {f"{name}/Dockerfile": "ARG A_VERSION=2\n" for name in "bc"}
+    assert codes(tmp_path, tree, "--fix") == expected
+    assert (tmp_path / "a/Dockerfile").read_text() == old
+
+
+def test_a_version_in_a_workflow_is_accepted(tmp_path):
+    accepted = '# quarry: ignore Y145 reason="x" until=2999-01-01\n'
+    assert codes(tmp_path, {"a.yml": f"on: push\nenv:\n  {accepted}  A_VERSION: 1\n" + jobs("make"), "b/Dockerfile": "ARG A_VERSION=2\n", "c/Dockerfile": "ARG A_VERSION=2\n"}) == set()
+
+
 def test_an_address_that_a_script_puts_together(tmp_path):
     script = (REQUEST % ("github.request(`POST ", "ref: 'main'")).replace("${r}", "` + r + `")
     assert report_of(tmp_path, {"a.yml": "on: push\n" + jobs(script)})["not_looked_at"] == {"dispatches whose target an expression makes": 1}

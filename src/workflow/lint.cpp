@@ -34,7 +34,8 @@ Report lint_repository(Repository& repository, const LintOptions& options) {
   report.findings = std::move(repository.defects);
   std::map<std::string, Tree*> others;
   for (const auto& [name, files] : options.others) others[text::lower(name)] = files;
-  Rules rules{repository, others, options.refs, options.base, report};
+  std::vector<std::unique_ptr<File>> dockerfiles;
+  Rules rules{repository, others, options.refs, options.base, report, dockerfiles};
   check_interfaces(rules);
   check_calls(rules);
   check_graph(rules);
@@ -51,7 +52,8 @@ Report lint_repository(Repository& repository, const LintOptions& options) {
   // Two places with one alias are one place in the file.
   auto twice = std::ranges::unique(report.findings, {}, order);
   report.findings.erase(twice.begin(), twice.end());
-  for (const auto& file : repository.files) apply_suppressions(*file, options.today, report);
+  for (const auto* files : {&repository.files, &dockerfiles})
+    for (const auto& file : *files) apply_suppressions(*file, options.today, report);
   sort();
   return report;
 }

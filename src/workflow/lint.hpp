@@ -45,9 +45,9 @@ std::size_t remove_known(Report& report, const Report& before);
 /// "file:line:column" and the rest as other commands show it.
 Finding to_finding(const Located& located);
 
-/// Applies `# quarry: ignore CODE[,CODE…] reason="…" until=YYYY-MM-DD` of `file` to the findings of that file: those on
-/// the comment's line or the line below it. Adds findings for a suppression without reason or date (Y105), one whose
-/// day has passed (Y106) and one that nothing needs (Y107).
+/// Applies `# quarry: ignore CODE[,CODE…] reason="…" until=YYYY-MM-DD` of `file`, a workflow, action or Dockerfile, to
+/// the findings of that file: those on the comment's line or the line below it. Adds findings for a suppression without
+/// reason or date (Y105), one whose day has passed (Y106) and one that nothing needs (Y107).
 void apply_suppressions(const File& file, const std::string& today, Report& report);
 
 } // namespace quarry::workflow

@@ -5,10 +5,15 @@
 #include "workflow/lint.hpp"
 #include "workflow/model.hpp"
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace quarry::workflow {
+
+/// Begins a comment that accepts findings.
+inline constexpr std::string_view k_suppression = "# quarry: ignore";
 
 /// What a rule works on and writes to.
 struct Rules {
@@ -17,6 +22,7 @@ struct Rules {
   const RefSource* refs;                      ///< nullptr: nobody can be asked
   Tree* base;                                 ///< the state that this one is compared with, or nullptr
   Report& report;
+  std::vector<std::unique_ptr<File>>& dockerfiles; ///< of this repository, those with suppressions: path and text
 
   void add(const File& file, Position at, std::string code, Severity severity, std::string message,
            std::string fix = {}, std::optional<Edit> edit = {}) const {

@@ -142,9 +142,24 @@ void lists_of_build_file(const std::string& text, const TargetList& origin, std:
   column.end();
 }
 
-/// The versions in Dockerfiles are taken as well where the tree is the repository itself: each file is read once.
+/// What else is wanted of the Dockerfiles of the repository itself: each file is read once.
+struct DockerfileParts {
+  std::vector<WrittenVersion>& versions;
+  std::vector<std::unique_ptr<File>>& suppressing;
+
+  void take(const std::string& path, std::string text) const {
+    add_dockerfile_versions(path, text, versions);
+    if (text.find(k_suppression) == std::string::npos) return;
+    auto file = std::make_unique<File>();
+    file->path = path;
+    file->text = std::move(text);
+    file->readable = true;
+    suppressing.push_back(std::move(file));
+  }
+};
+
 void lists_of_tree(Tree& tree, const std::string& repository, std::vector<TargetList>& found,
-                   std::vector<WrittenVersion>& versions) {
+                   const DockerfileParts& parts) {
   std::size_t scanned = 0;
   for (const auto& path : tree.files()) {
     if (!is_build_file(path) || ++scanned > k_scanned_files_max) continue;
@@ -154,7 +169,7 @@ void lists_of_tree(Tree& tree, const std::string& repository, std::vector<Target
     origin.repository = repository;
     origin.file = path;
     lists_of_build_file(*text, origin, found);
-    if (repository.empty() && is_dockerfile(path)) add_dockerfile_versions(path, *text, versions);
+    if (repository.empty() && is_dockerfile(path)) parts.take(path, std::move(*text));
   }
 }
 
@@ -334,8 +349,9 @@ void check_targets(const Rules& rules) {
   std::vector<TargetList> lists;
   lists_of_workflows(rules.repository, lists);
   std::vector<WrittenVersion> versions;
-  lists_of_tree(*rules.repository.tree, "", lists, versions);
-  for (const auto& [name, tree] : rules.others) lists_of_tree(*tree, name, lists, versions);
+  const DockerfileParts parts{versions, rules.dockerfiles};
+  lists_of_tree(*rules.repository.tree, "", lists, parts);
+  for (const auto& [name, tree] : rules.others) lists_of_tree(*tree, name, lists, parts);
   check_copies(rules, lists);
   check_reach(rules, lists);
   check_versions(rules, std::move(versions));

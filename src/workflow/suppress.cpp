@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "workflow/fix.hpp"
 #include "workflow/lint.hpp"
+#include "workflow/rules.hpp"
 #include "workflow/yaml.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -13,7 +14,6 @@
 namespace quarry::workflow {
 
 namespace {
-constexpr std::string_view k_marker = "# quarry: ignore";
 // A file with one of these was not read, or not whole.
 constexpr std::string_view k_unread[] = {codes::not_yaml, codes::file_beyond_bound, codes::duplicate_key,
                                          codes::bad_expression};
@@ -27,7 +27,7 @@ struct Suppression {
 };
 
 bool is_code(std::string_view word) {
-  constexpr std::uint64_t k_first = 101, k_last = 144;
+  constexpr std::uint64_t k_first = 101, k_last = 145;
   auto number = word.size() == 4 && word[0] == 'Y' ? text::parse_u64(word.substr(1)) : std::nullopt;
   return number && *number >= k_first && *number <= k_last;
 }
@@ -45,16 +45,16 @@ std::string quoted_after(std::string_view line, std::string_view key, std::size_
 }
 
 std::optional<Suppression> read(std::string_view line, std::uint32_t number) {
-  auto at = line.find(k_marker);
+  auto at = line.find(k_suppression);
   if (at == line.npos) return std::nullopt;
   Suppression found;
   found.at = {number, static_cast<std::uint32_t>(at + 1)};
   found.own_line = text::trim(line.substr(0, at)).empty();
-  auto rest = line.substr(at + k_marker.size());
+  auto rest = line.substr(at + k_suppression.size());
   std::size_t end = 0;
   found.reason = quoted_after(rest, "reason=", end);
   found.until = quoted_after(rest, "until=", end);
-  found.text = line.substr(at, k_marker.size() + end);
+  found.text = line.substr(at, k_suppression.size() + end);
   found.last = text::trim(rest.substr(end)).empty();
   auto head = rest.substr(0, std::min(rest.find("reason="), rest.find("until=")));
   found.codes = text::split_any(head, ", \t");
@@ -83,12 +83,13 @@ bool same_values(const Node& a, const Node& b) {
 }
 
 /// The edit that removes a suppression; none if a finding may still need it (--with would show it, or a file could not
-/// be read), if something follows it, or if it is not a comment of YAML but a line of a script.
+/// be read), if something follows it, or if it is not a comment of YAML but a line of a script or Dockerfile.
 std::optional<Edit> removal_of(const Suppression& one, const File& file, const Report& report) {
   auto unread = [](const Located& finding) {
     return std::ranges::any_of(k_unread, [&](std::string_view code) { return finding.code == code; });
   };
-  if (!report.not_looked_at.empty() || !one.last || std::any_of(report.findings.begin(), report.findings.end(), unread))
+  if (!file.root.is_mapping() || !report.not_looked_at.empty() || !one.last ||
+      std::any_of(report.findings.begin(), report.findings.end(), unread))
     return std::nullopt;
   Located finding{file.path, one.at, "Y107", Severity::warning, "", "", Edit{one.text, ""}};
   auto parsed = parse_yaml({edited(file.text, {&finding}).text, file.path});
@@ -98,7 +99,7 @@ std::optional<Edit> removal_of(const Suppression& one, const File& file, const R
 } // namespace
 
 void apply_suppressions(const File& file, const std::string& today, Report& report) {
-  if (file.text.find(k_marker) == std::string::npos) return;
+  if (file.text.find(k_suppression) == std::string::npos) return;
   std::uint32_t number = 0;
   for (const auto& line : text::lines(file.text)) {
     auto one = read(line, ++number);
