@@ -170,11 +170,11 @@ def test_the_first_review(first, tmp_path):
     assert "claims `S3_SUBDIR`, which was there before" in claims[0][1]
     assert "claims `s3_staging_subdir`, `cloudfront_url`, `cloudfront_staging_url`, which were there before" in claims[1][1]
     assert "`ref`" in of(review, "Y161")[1]["fix"]
-    assert [found["importance"] for found in of(review, "Y166")] == ["suggestion"]
+    assert [found["importance"] for found in of(review, "Y166")] == ["important"]
     assert "manual dispatch of release_portable_linux_jax_wheels.yml" in of(review, "Y166")[0]["message"]
     assert [found["importance"] for found in of(review, "Y138")] == ["suggestion"]  # a matrix of one
     assert OLD_REF in of(review, "Y167")[0]["message"]
-    assert {finding["code"] for finding in review["findings"] if finding["importance"] == "important"} == {"Y125", "Y161"}
+    assert {finding["code"] for finding in review["findings"] if finding["importance"] == "important"} == {"Y125", "Y161", "Y166"}
     right = "\n".join(review["right"])
     assert "fixed: Y117" in right and "passes no `ref`" in right  # the dispatch passes a ref now
     assert "release_portable_linux_jax_wheels.yml\" has a change behind it" in right
@@ -334,9 +334,30 @@ def test_claims_in_other_words(tmp_path, claim, importance):
     repository.commit("Work", one=text % ("b", "new_name"))
     body = tmp_path / "body.md"
     body.write_text(f"- {claim}\n")
-    review = repository.review("--base", base, "--description", body, code=1 if importance == "important" else 0)
+    review = repository.review("--base", base, "--description", body)  # important: no run is linked
     assert [found["importance"] for found in of(review, "Y161")] == ([importance] if importance else []), review["findings"]
     assert not [one for one in review["not_looked_at"] if "in other words" in one]
+
+
+@pytest.mark.parametrize(("claim", "judged"), [
+    ("Bump `actions/checkout` from v4 to v5", "false"), ("Changed default of `level` from a to c", "unsure"), ("Changed default of `level` from a to b", "right"),
+    ("Fixed `gpu_arch` handling", "unsure"), ("Raise `timeout-minutes` of `build_it` from 5 to 10", "false"), ("Removed the timeout", "told"), ("Every job now has a deadline", ""),
+])  # fmt: skip
+def test_a_line_next_to_a_change_proves_nothing(tmp_path, claim, judged):
+    """And what a text says of a deadline does not tell that it is lost."""
+    repository = Repository(tmp_path / "near")
+    text = "on: {workflow_call: {inputs: {level: {type: string, default: %s}, gpu_arch: {type: string, default: x}}}}\njobs:\n  build_it:\n    runs-on: x\n%s    steps:\n      - uses: actions/checkout@v4\n      - run: echo ${{ inputs.level }} ${{ inputs.gpu_arch }}\n"
+    text = text.replace(", gpu_arch", ",\n gpu_arch").replace("{inputs: {level", "{inputs: {\n level")
+    base = repository.commit("Begin", one=text % ("a", "    timeout-minutes: 5\n"))
+    repository.commit("Work", one=text % ("b", ""))
+    body = tmp_path / "body.md"
+    body.write_text(f"- {claim}\n")
+    review = repository.review("--base", base, "--description", body, code=None)
+    assert bool(of(review, "Y161")) == (judged == "false"), review["findings"]
+    assert any(claim in line and "behind it" in line for line in review["right"]) == (judged == "right"), review["right"]
+    assert any(claim in line for line in review["not_looked_at"]) == (judged == "unsure"), review["not_looked_at"]
+    lost = [found for found in of(review, "Y163") if "timeout-minutes" in found["message"]]
+    assert bool(lost) == (judged != "told"), review["findings"]
 
 
 def test_claims_that_are_not_understood_are_counted(tmp_path):
@@ -564,9 +585,9 @@ def test_runs_that_the_pull_request_starts_need_no_link(tmp_path, caller, paths)
     repository.commit("Work", called=called.replace("run: a", "run: b"), middle=middle + "# more\n")
     body = tmp_path / "body.md"
     body.write_text("Work.\n")
-    review = repository.review("--base", base, "--description", body, code=0)
+    review = repository.review("--base", base, "--description", body)
     found = of(review, "Y166")
-    assert [one["importance"] for one in found] == ["suggestion"]  # the form of middle.yml has a field
+    assert [one["importance"] for one in found] == ["important"]  # the form of middle.yml has a field
     assert f"{paths + 1} trigger path" in found[0]["message"] and "manual dispatch of middle.yml" in found[0]["message"]
     assert sum("the pull request starts it" in line for line in review["test_plan"]) == 2 - paths
 
@@ -605,9 +626,9 @@ def test_fewer_linked_runs_than_ways_to_start(tmp_path):
     base = repository.commit("Begin", one=text % "a")
     repository.commit("Work", one=text % "b")
     body = tmp_path / "body.md"
-    for links, importance in {"/actions/runs/": "suggestion", "/actions/runs/1 /actions/runs/1": "note", "/actions/runs/1 /actions/runs/2": None}.items():
+    for links, importance in {"/actions/runs/": "important", "/actions/runs/1 /actions/runs/1": "note", "/actions/runs/1 /actions/runs/2": None}.items():
         body.write_text(f"Work, seen in {links}\n")
-        found = of(repository.review("--base", base, "--description", body, code=0), "Y166")
+        found = of(repository.review("--base", base, "--description", body, code=1 if importance == "important" else 0), "Y166")
         assert [one["importance"] for one in found] == ([importance] if importance else []), links
 
 

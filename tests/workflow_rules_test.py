@@ -71,7 +71,18 @@ ADDRESS = "https://api.github.com"
 BROKEN = "on: push\njobs: {c: {uses: ./.github/workflows/target.yml}}\nx: [\n"
 
 # code, files of the tree that has the defect, what differs in the one that has not; a name without a slash is a workflow
+GUARDED = "on: {workflow_call: {inputs: {r: {type: string}}}}\njobs:\n" + job("make", more="%s") + "      - uses: actions/checkout@v4\n%s        with: {repository: ROCm/jax, ref: '${{ inputs.r }}'}\n"
+ONE = "on: push\njobs:\n" + job("echo '%s'", more="    strategy: {matrix: {p: [1]}}\n")
+EMPTY = "on:\n  workflow_call: {inputs: {level: {type: string%s}}}\n  workflow_dispatch: {inputs: {level: {type: string, default: dev}}}\n" + jobs("cp x s3://builds-${{ inputs.level }}-packages/")
+CALLER = "on: push\njobs: {c: {uses: ./.github/workflows/target.yml%s}}\n"
 ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
+    ("Y136", {"a.yml": GUARDED % ("", "")}, {"a.yml": GUARDED % ("", "        if: inputs.r != ''\n")}),
+    ("Y136", {"a.yml": GUARDED % ("", "        if: inputs.r == ''\n")}, {"a.yml": GUARDED % ("    if: inputs.r\n", "")}),
+    ("Y136", {"a.yml": GUARDED % ("", "        if: inputs.r != '' || always()\n")}, {"a.yml": GUARDED % ("", "        if: ${{ !!inputs.r && success() }}\n")}),
+    ("Y138", {"a.yml": ONE % "${{ toJSON(matrix.p) }}"}, {"a.yml": ONE % "${{ toJSON( matrix ) }}"}),
+    ("Y120", {"target.yml": EMPTY % "", "a.yml": CALLER % ""}, {"a.yml": CALLER % ", with: {level: a}"}),
+    ("Y120", {"target.yml": EMPTY % "", "a.yml": CALLER % ""}, {"target.yml": EMPTY % ", default: ''"}),
+    ("Y120", {"target.yml": EMPTY % "", "a.yml": CALLER % ""}, {"target.yml": (EMPTY % "").replace("s3://builds-${{ inputs.level }}-packages/", "--level=${{ inputs.level }}")}),
     ("Y110", {"target.yml": CALLED % "level: {type: boolean}" + READS, "a.yml": call("level: 'true'")}, {"a.yml": call("level: true")}),
     ("Y110", {"target.yml": STARTED % "level: {type: number}" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main -f level=high")}, {"a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main -f level=3")}),
     ("Y113", {"target.yml": STARTED % "" + READS, "a.yml": "on: push\n" + jobs("gh workflow run none.yml --ref main")}, {"a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main")}),

@@ -193,9 +193,9 @@ private:
 
 /// The beginning of a value, for a message.
 std::string shown(const std::string& value) {
-  constexpr std::size_t k_shown = 200;
-  if (value.size() <= k_shown) return value;
-  auto part = value.substr(0, k_shown);
+  constexpr std::size_t k_characters_shown = 200;
+  if (value.size() <= k_characters_shown) return value;
+  auto part = value.substr(0, k_characters_shown);
   return part.substr(0, text::utf8_prefix(part)) + " …";
 }
 

@@ -270,6 +270,8 @@ void needed_inputs(const Expression& condition, std::vector<std::string>& names)
   using Kind = Expression::Kind;
   bool input = condition.kind == Kind::name && condition.path.size() == 2 && text::lower(condition.path[0]) == "inputs";
   if (input) names.push_back(condition.path[1]);
+  bool twice = condition.kind == Kind::unary && condition.parts[0].kind == Kind::unary; // `!!inputs.a`
+  if (twice) needed_inputs(condition.parts[0].parts[0], names);
   if (condition.kind != Kind::binary) return;
   const auto &left = condition.parts[0], &right = condition.parts[1];
   bool empty = right.kind == Kind::literal && (right.text.empty() || right.text == "false");

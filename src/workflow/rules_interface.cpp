@@ -1,4 +1,5 @@
 // What a workflow takes, compared between its ways to start it, with what it reads, and with other files.
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "workflow/rules.hpp"
 #include "workflow/values.hpp"
@@ -146,12 +147,33 @@ void check_one_sided(const Rules& rules, const File& file, const Way& here, cons
   }
 }
 
-/// People who dispatch get a default, and a caller that leaves the input out gets nothing, where a line reads it
-/// without a fallback: a bucket called `builds--packages`.
+std::string_view line_of(std::string_view text, std::uint32_t number) {
+  for (; number > 1 && !text.empty(); --number) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text.substr(0, text.find('\n'));
+}
+
+/// Whether the value is a part of a word, such as `builds-${{ inputs.a }}-packages`: a script can tell that an argument
+/// of its own is empty, and not that.
+bool is_part_of_word(const File& file, const Read& read) {
+  constexpr std::string_view k_joints = "-_./";
+  auto line = line_of(file.text, read.at.line);
+  auto begin = line.rfind("${{", std::min<std::size_t>(read.at.column, line.size()));
+  auto end = begin == line.npos ? line.npos : line.find("}}", begin);
+  if (end == line.npos) return false;
+  auto joins = [&](std::size_t joint, std::size_t word) {
+    return joint < line.size() && word < line.size() && k_joints.find(line[joint]) != k_joints.npos &&
+           ascii::is_alnum(line[word]);
+  };
+  return (begin >= 2 && joins(begin - 1, begin - 2)) || joins(end + 2, end + 3);
+}
+
+/// People who dispatch get a default, and a caller that leaves the input out gets nothing, where it is a part of a
+/// word: a bucket called `builds--packages`.
 void check_empty_when_called(const Rules& rules, const File& file, const Input& called, const Input& started) {
   if (called.required || called.fallback || called.type == "boolean" || shown(started).empty()) return;
-  const auto* read = bare_read(file, called.name);
-  if (!read) return;
+  auto read = std::ranges::find_if(
+      file.reads, [&](const Read& one) { return is_bare(one, called.name) && is_part_of_word(file, one); });
+  if (read == file.reads.end()) return;
   for (const auto& caller : rules.repository.files)
     for (const auto& call : caller->calls) {
       bool is_call = call.file == file.path && call.kind == Call::Kind::workflow;
@@ -159,7 +181,7 @@ void check_empty_when_called(const Rules& rules, const File& file, const Input& 
       rules.add(
           file, called.at, "Y120", Severity::warning,
           fmt::format("input `{}` is `{}` when dispatched and empty when called: {} line {} does not pass it, and "
-                      "line {} reads it",
+                      "line {} makes a part of a word of it",
                       called.name, shown(started), caller->path, call.at.line, read->at.line),
           "give it the same default in both, or pass it");
       return;
