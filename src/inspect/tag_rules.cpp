@@ -100,8 +100,8 @@ template <std::size_t N> bool is_one_of(std::string_view word, const std::array<
   return std::ranges::find(words, word) != words.end();
 }
 
-/// Of a tag that names neither glibc nor musl: what `sysconfig.get_platform()` begins with on the systems that Python
-/// runs on, and the machines of those that publish wheels.
+/// The fault of a tag that names neither glibc nor musl. The systems are the words that `sysconfig.get_platform()`
+/// begins with where Python runs.
 std::string_view fault_of_other_tag(std::string_view tag) {
   static constexpr std::array<std::string_view, 5> k_windows = {"win32", "win_amd64", "win_arm64", "win_arm32",
                                                                 "win_ia64"};
