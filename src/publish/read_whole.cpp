@@ -57,7 +57,8 @@ Result<std::optional<ReadWhole>> from_note(ObjectReader& store, const HistoryFil
 Error about_key(Error error, const std::string& path, const std::string& key) {
   error.message = text::replace_all(error.message, path, key);
   error.hint = text::replace_all(error.hint, path, key);
-  for (auto& line : error.details) line = text::replace_all(line, path, key);
+  for (auto* lines : {&error.details, &error.context})
+    for (auto& line : *lines) line = text::replace_all(line, path, key);
   return error;
 }
 

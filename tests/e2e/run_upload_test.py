@@ -79,7 +79,7 @@ def test_tarballs_and_manifests_of_frameworks_go_along(build, tmp_path):
     assert manifest.startswith("manifests/") and json.loads((store / "42-linux" / manifest).read_text())["pytorch"]["commit"] == "abc"
     assert tarball in (store / "42-linux/index.html").read_text(), "the page of the run lists it"
     (build / "tarballs" / tarball).write_text("another SDK")
-    refused("A042", 7, "run", "upload", build, *RUN, "--store", f"file:{store}")
+    refused("R009", 7, "run", "upload", build, *RUN, "--store", f"file:{store}")
 
 
 def test_logs_are_replaced_and_archives_are_not(build, tmp_path):
