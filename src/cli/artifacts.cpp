@@ -255,12 +255,14 @@ Result<void> require_complete(Source& source, std::vector<SourceItem>& items, co
 }
 
 namespace {
-/// Both are taken: which one is wanted, only who put them together knows.
-Finding mixed_forms(const std::string& place, const std::string& family, const std::vector<std::string>& targets) {
+/// As today's scripts have it: artifacts named by the family are those of the family. Those of a target may be what a
+/// split build left there, so nobody must miss them.
+Finding left_out(const std::string& place, const std::string& family, const std::vector<std::string>& targets) {
   return {"A098", Severity::warning, place,
-          fmt::format("has artifacts named by the family {} and artifacts named by its targets {}: both are taken",
+          fmt::format("has artifacts named by the family {}, which are taken, and some named by its targets {}, which "
+                      "are not",
                       family, text::join(targets, ", ")),
-          "take all artifacts from one run, or exclude one form with `--exclude`"};
+          fmt::format("take all artifacts from one run; `--amdgpu-targets {}` takes these, too", targets.front())};
 }
 
 bool has_target(const Source& source, const std::string& target) {
@@ -302,14 +304,15 @@ Result<std::vector<std::string>> targets_wanted(const Context& context, const So
   for (const auto& family : families) {
     auto targets = targets_there(context, source, family);
     std::erase(targets, family);
-    bool by_family = targets.empty() || has_target(source, family);
-    if (by_family) wanted.push_back(family);
-    if (targets.empty()) continue;
-    if (by_family)
-      context.out.findings({mixed_forms(source.description, family, targets)});
-    else
-      context.out.note(fmt::format("note: its archives are named by target: those of {} are taken, of {}", family,
-                                   text::join(targets, ", ")));
+    if (targets.empty() || has_target(source, family)) {
+      auto is_said = [&](const std::string& target) { return std::ranges::find(wanted, target) != wanted.end(); };
+      std::erase_if(targets, is_said);
+      if (!targets.empty()) context.out.findings({left_out(source.description, family, targets)});
+      wanted.push_back(family);
+      continue;
+    }
+    context.out.note(fmt::format("note: its archives are named by target: those of {} are taken, of {}", family,
+                                 text::join(targets, ", ")));
     std::move(targets.begin(), targets.end(), std::back_inserter(wanted));
   }
   return wanted;

@@ -364,7 +364,9 @@ def test_split_and_unsplit_artifacts_together(own, tmp_path):
     small_artifacts.library(rand, "rocrand", "1", "1.0")
     assert "gfx94X-dcgpu" in refused("S059", 6, *words(own, tmp_path / "out")).err
     fetched = good("artifact", "fetch", "--from", own, "--artifact-group", "gfx94X-dcgpu", "--output-dir", tmp_path / "fetched")
-    assert "A098" in fetched.err and (tmp_path / "fetched/rand_lib_gfx94X-dcgpu").is_dir() and (tmp_path / "fetched/blas_lib_gfx942").is_dir()
+    assert "A098" in fetched.err and "gfx942" in fetched.err and (tmp_path / "fetched/rand_lib_gfx94X-dcgpu").is_dir() and not (tmp_path / "fetched/blas_lib_gfx942").exists()
+    both = good("artifact", "fetch", "--from", own, "--artifact-group", "gfx94X-dcgpu", "--amdgpu-targets", "gfx942", "--output-dir", tmp_path / "both")
+    assert "A098" not in both.err and (tmp_path / "both/blas_lib_gfx942").is_dir()
     for family in ("gfx94X-dcgpu", "multiarch"):
         done = refused("A098", 6, "artifact", "tarball", "--from", own, "--family", family, "--version", "7.2.0", "--output-dir", tmp_path / "tarballs")
         assert "gfx94X-dcgpu" in done.err and "gfx942" in done.err and not (tmp_path / "tarballs").exists()
