@@ -102,13 +102,16 @@ def test_a_workflow_can_be_named(world):
 
 def test_a_release_lies_in_the_bucket_of_its_type(world):
     """The run of a release workflow says its type in its name; TheRock's script looks into the bucket of CI."""
-    run = world.github.runs[2] = run_object(11, NEW, minute=11, workflow="multi_arch_release.yml", title="Multi-Arch Release (dev) | Linux: gfx94x | Windows: none")
+    run = world.github.runs[2] = run_object(11, NEW, minute=11, workflow="multi_arch_release.yml", title="Multi-Arch Release (dev) | Linux: gfx94x | Windows: none") | {"event": "workflow_dispatch"}
     words = ("--commit", NEW, "--workflow", "multi_arch_release.yml")
     found = world.found(*words, "--artifact-group", FAMILY)
     assert (found["run_id"], found["bucket"], found["prefix"]) == ("11", "therock-dev-artifacts", "11-linux")
     run["display_title"] = "Multi-Arch Release (nightly-bkc) | Linux: all | Windows: all"
     assert world.found(*words)["bucket"] == "therock-nightly-artifacts"
     assert world.found(*words, "--release-type", "prerelease")["bucket"] == "therock-prerelease-artifacts"
+    run["event"] = "push"
+    assert world.found(*words)["bucket"] == "therock-dev-artifacts", "the title of a push is that of a commit"
+    run["event"] = "schedule"
     run |= {"path": ".github/workflows/release_portable_linux_packages.yml@main", "display_title": "Release portable Linux packages (default, nightly)"}
     assert world.found("--run-id", "11", "--era", "feb")["bucket"] == "therock-nightly-artifacts"
     done = quarry("compat", "find_artifacts_for_commit", "--commit", NEW, "--workflow", "release_portable_linux_packages.yml", "--artifact-group", FAMILY, "--era", "feb", "--json", environment=world.environment)
