@@ -53,6 +53,12 @@ Result<std::optional<ReadWhole>> from_note(ObjectReader& store, const HistoryFil
   return std::optional(std::move(read));
 }
 
+/// Whether the error is about the package. An interruption or a full disk is not, and nobody gives a package up for it.
+bool says_of_package(const Error& error) {
+  return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::failed ||
+         error.kind == ErrorKind::invalid_argument;
+}
+
 /// Nobody has the file that was read for a moment.
 Error about_key(Error error, const std::string& path, const std::string& key) {
   error.message = text::replace_all(error.message, path, key);
@@ -84,6 +90,7 @@ Result<ReadWhole> read_whole(ObjectStore& store, const ObjectInfo& object, const
   auto asked = options.describe(local->path(), 1);
   auto sound = asked ? refuse_libraries_without_library(*asked) : Result<void>(fail(asked.error()));
   if (!sound) {
+    if (!says_of_package(sound.error())) return fail(std::move(sound).error());
     read.defect = on_disk ? std::move(sound).error() : about_key(std::move(sound).error(), local->path(), object.key);
     return read;
   }

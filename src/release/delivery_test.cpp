@@ -14,7 +14,6 @@
 namespace quarry::release {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

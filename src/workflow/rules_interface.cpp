@@ -147,16 +147,12 @@ void check_one_sided(const Rules& rules, const File& file, const Way& here, cons
   }
 }
 
-std::string_view line_of(std::string_view text, std::uint32_t number) {
-  for (; number > 1 && !text.empty(); --number) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-  return text.substr(0, text.find('\n'));
-}
-
 /// Whether the value is a part of a word, such as `builds-${{ inputs.a }}-packages`: a script can tell that an argument
 /// of its own is empty, and not that.
 bool is_part_of_word(const File& file, const Read& read) {
   constexpr std::string_view k_joints = "-_./";
-  auto line = line_of(file.text, read.at.line);
+  auto line = from_line(file.text, read.at.line);
+  line = line.substr(0, line.find('\n'));
   auto begin = line.rfind("${{", std::min<std::size_t>(read.at.column, line.size()));
   auto end = begin == line.npos ? line.npos : line.find("}}", begin);
   if (end == line.npos) return false;

@@ -1,18 +1,13 @@
 // Deadlines, matrices of one.
 #include "base/text.hpp"
 #include "workflow/rules.hpp"
+#include "workflow/values.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::workflow {
 
 namespace {
-
-std::size_t offset_of_line(std::string_view text, std::uint32_t line) {
-  std::size_t at = 0;
-  for (std::uint32_t n = 1; n < line && at < text.size(); ++n) at = std::min(text.find('\n', at), text.size() - 1) + 1;
-  return at;
-}
 
 void check_deadline(const Rules& rules, const File& file, const Job& job) {
   if (!job.uses.empty() || job.node->find("timeout-minutes") || job.steps.empty()) return;
@@ -28,11 +23,11 @@ void check_deadline(const Rules& rules, const File& file, const Job& job) {
 
 /// Whether a line of the job takes the matrix as a whole, so that its values cannot stand there directly.
 bool takes_whole_matrix(const File& file, const Job& job) {
-  auto end = file.text.npos;
-  auto begin = offset_of_line(file.text, job.at.line);
+  auto own = from_line(file.text, job.at.line);
+  std::size_t behind = 0; // bytes of the jobs that follow
   for (const auto& other : file.jobs)
-    if (other.at.line > job.at.line) end = std::min(end, offset_of_line(file.text, other.at.line));
-  auto lines = text::lower(std::string_view(file.text).substr(begin, end - begin));
+    if (other.at.line > job.at.line) behind = std::max(behind, from_line(file.text, other.at.line).size());
+  auto lines = text::lower(own.substr(0, own.size() - behind));
   std::erase(lines, ' ');
   return lines.find("tojson(matrix)") != std::string::npos;
 }

@@ -241,6 +241,11 @@ void names_in(const Expression& value, std::vector<std::string>& names) {
 }
 } // namespace
 
+std::string_view from_line(std::string_view text, std::uint32_t line) {
+  for (; line > 1 && !text.empty(); --line) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text;
+}
+
 std::vector<std::string> inputs_needed_by(const Node& job_or_step) {
   auto text = job_or_step.text_at("if");
   auto condition = only_expression(text);

@@ -36,6 +36,9 @@ std::vector<Constant> constants(const Repository& repository, const File& file, 
 /// compare equal.
 std::string canonical(std::string_view text);
 
+/// The text from the beginning of a line on; lines count from 1. Empty behind the last one.
+std::string_view from_line(std::string_view text, std::uint32_t line);
+
 /// Whether the text has an expression or a shell variable.
 bool is_dynamic(std::string_view text);
 
