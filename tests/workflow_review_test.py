@@ -263,6 +263,7 @@ LOG = """\
 @pytest.fixture
 def second(tmp_path) -> Repository:
     repository = Repository(tmp_path / "second")
+    (repository.directory / "Dockerfile").write_text("ENV TARGETS=gfx900,gfx906,gfx908,gfx90a,gfx942\n")
     repository.commit("Begin", **{PACKAGES: packages(JAX, ', "ref": "${{ inputs.ref }}"'), JAX: jax('["3.12"]'), BUILD: build(NEW_REF, shared=True), PYTORCH: "on: push\njobs: {}\n"})
     repository.git("switch", "-q", "-c", "change")
     repository.commit("Add python 3.14 for pytorch and 3.11, 3.13, 3.14 for jax", **{JAX: jax('["3.11", "3.12", "3.13", "3.14"]'), PYTORCH: "on: push\nname: more\njobs: {}\n"})
@@ -280,10 +281,12 @@ def test_the_second_review(second, tmp_path):
     review = second.review("--base", "main", "--description", tmp_path / "body.md", *logs, "--junit", f"py3.12={junit}", "--today", "2026-02-24")
     title = of(review, "Y162")
     assert len(title) == 1 and title[0]["importance"] == "important" and f"{PYTORCH}.yml is undone later" in title[0]["message"]
+    assert not of(review, "Y161"), "the title of the commit that undoes it says nothing more"
     cost = of(review, "Y165")[0]
     assert cost["importance"] == "suggestion" and "from 1 to 4 combinations (x4): 50-71 minutes each, 189 minutes added" in cost["message"]
     family = of(review, "Y123")
     assert [found["status"] for found in family] == ["existed before, now x4"]
+    assert [found["status"] for found in of(review, "Y131")] == ["existed before, now x4"]
     deadline = of(review, "X510")
     assert deadline and deadline[0]["importance"] == "important" and "24 days" in deadline[0]["message"]
     assert not of(review, "Y166") and not of(review, "Y163")
@@ -394,6 +397,50 @@ def test_what_was_removed_and_is_still_there(tmp_path, claim, says):
     review = repository.review("--base", base, "--description", body, code=1)
     (found,) = of(review, "Y161")
     assert says in found["message"] and found["importance"] == "important"
+
+
+CALLER = "on: push\njobs:\n  one:\n    uses: ./.github/workflows/two.yml\n    with: {spot: a/b, host: rocm/jax}\n"
+TAKES = "on:\n  workflow_call:\n    inputs:\n      depth: {type: string, default: v1}\n      spot: {type: string}\n      host: {type: string}\njobs: {}\n"
+
+
+@pytest.mark.parametrize(("claim", "importance", "right"), [
+    # The other file gains the name; the one that the claim names has had it.
+    ("- **two.yml**: Added `depth` input", "important", False), ("Added the `depth` input to two.yml", "important", False), ("Added missing `depth` input to `three.yml`", None, True),
+    ("Added `depth` to four.yml", None, False), ("Deleted `four.yml`", "important", False), ("Deleted four.yml from the list", None, True),
+    ("Raised the default of some_depth to v9", None, False), ("Raised the default of `depth` to v2", None, True), ("Fixed paths: `OLD_PLACE` -> `NEW_PLACE`", None, False), ("Fixed depths: `v1` → `v2`", None, True),
+    # Only the case of letters differs, and the old value begins with the new one.
+    ("Changed the host from `rocm/jax` to `ROCm/jax`", None, True), ("Changed the spot from `a/b` to `a`", None, True), ("Replaced `rocm/jax` with `ROCm/jax`", None, True),
+])  # fmt: skip
+def test_claims_about_files_and_values(tmp_path, claim, importance, right):
+    repository = Repository(tmp_path / "places")
+    base = repository.commit("Begin", one=CALLER, two=TAKES, three=TAKES.replace("depth", "old_depth"), four="on: push\nenv: {LIST: four.yml}\njobs: {}\n")
+    changed = {"one": CALLER.replace("{spot: a/b, host: rocm/jax}", "{spot: a, host: ROCm/jax}"), "two": TAKES.replace("v1", "v2"), "three": TAKES.replace("v1", "v2"), "four": "on: push\nenv: {LIST: none}\njobs: {}\n"}
+    repository.commit("Work", **changed)
+    body = tmp_path / "body.md"
+    body.write_text(f"{claim}\n\n- run /actions/runs/1\n")
+    review = repository.review("--base", base, "--description", body, code=1 if importance else 0)
+    assert [found["importance"] for found in of(review, "Y161")] == ([importance] if importance else [])
+    words = claim.lstrip("- ").rstrip(".")
+    assert any(words in line and "has a change behind it" in line for line in review["right"]) == right, review["right"]
+
+
+def test_a_new_matrix_that_lets_all_variants_end(tmp_path):
+    repository = Repository(tmp_path / "matrix")
+    job = "  {0}:\n    strategy: {{fail-fast: false, matrix: {{python: [a, b]}}}}\n    runs-on: x\n    timeout-minutes: 5\n    steps:\n      - run: echo ${{{{ matrix.python }}}}\n"
+    base = repository.commit("Begin", one="on: push\njobs:\n" + job.format("old"))
+    repository.commit("Add the job new", one="on: push\njobs:\n" + job.format("old") + job.format("new"))
+    right = [line for line in repository.review("--base", base, code=None)["right"] if "fail-fast" in line]
+    assert len(right) == 1 and right[0].startswith("job `new`:")
+
+
+def test_arguments_of_a_call_with_another_target(tmp_path):
+    repository = Repository(tmp_path / "targets")
+    dispatch = "on: push\njobs:\n  one:\n    runs-on: x\n    timeout-minutes: 5\n    steps:\n      - uses: benc-uk/workflow-dispatch@v1\n        with:\n          workflow: {0}.yml\n{1}          inputs: '{{{2}}}'\n"
+    takes = "on:\n  workflow_dispatch:\n    inputs: {a: {}, b: {}}\njobs: {}\n"
+    base = repository.commit("Begin", one=dispatch.format("two", "", '"a": "1", "b": "2"'), two=takes, three=takes)
+    repository.commit("Dispatch three.yml", one=dispatch.format("three", "          ref: main\n", '"a": "1"'))
+    changes = "\n".join(str(one) for one in repository.review("--base", base, code=None)["changes"])
+    assert "in place of two.yml" in changes and "'ref'" in changes and "'b'" in changes
 
 
 @pytest.mark.parametrize("claim", ["Removed the `timeout-minutes` key of `one.yml`", "Removed dead code (`one.yml`)", "Removed `one.yml`'s timeout"])

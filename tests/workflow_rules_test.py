@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -91,6 +92,7 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y115", {"target.yml": STARTED % "level: {type: string, required: true}" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml")}, {"a.yml": "on: push\n" + jobs('gh workflow run target.yml "${args[@]}"')}),
     ("Y117", {"target.yml": "on: workflow_dispatch\n" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml")}, {"a.yml": "on: push\n" + jobs('gh workflow run target.yml "${args[@]}"')}),
     ("Y117", {"target.yml": STARTED % REF + READS_REF, "a.yml": STARTED % REF + jobs("echo ${{ inputs.ref }}", DISPATCH % "{}")}, {"a.yml": STARTED % REF + jobs("echo ${{ inputs.ref }}", DISPATCH % "{}" + "          ref: ${{ inputs.ref || github.ref }}\n")}),
+    ("Y117", {"target.yml": STARTED % LEVEL + jobs(checkout(), "echo ${{ inputs.level }}"), "a.yml": STARTED % REF + jobs(checkout(ref="${{ inputs.ref }}"), DISPATCH % "{}")}, {"a.yml": STARTED % REF + jobs(checkout(ref="${{ inputs.ref }}"), DISPATCH % "{}" + "          ref: ${{ inputs.ref }}\n")}),
     ("Y117", {"target.yml": STARTED % REF.replace("''", "main") + READS_REF, "a.yml": STARTED % REF + jobs("echo ${{ inputs.ref }}", DISPATCH % "{}" + "          ref: ${{ github.ref }}\n")}, {"target.yml": STARTED % REF + READS_REF}),
     ("Y140", {"a.yml": "on: push\n" + jobs('curl -fsSLo f.tgz "$URL" && tar xf f.tgz')}, {"a.yml": "on: push\n" + jobs('curl -fsSLo f.tgz "$URL" && echo "$WANTED  f.tgz" | sha256sum -c')}),
     ("Y140", {"a.yml": "on: push\n" + jobs("      - run: wget \"$URL\"\n        env: {URL: https://example.org/f}\n")}, {"a.yml": "on: push\n" + jobs("      - run: wget \"$URL\"\n        env: {URL: http://localhost:8000/f}\n")}),
@@ -154,6 +156,9 @@ ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
     ("Y118", {"a.yml": BOTH % (LEVEL, "") + "jobs:\n" + job("      - run: echo ${{ inputs.level }}\n        if: inputs.level || github.ref\n")}, {"a.yml": BOTH % ("on: {type: boolean}, " + LEVEL, "") + "jobs:\n" + job("echo ${{ inputs.level }}", more="    if: ${{ inputs.on && !cancelled() }}\n")}),
     ("Y135", {"a.yml": GATE % job("make", name="forgotten")}, {"a.yml": GATE % ""}),
     ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "cd a && x=$(cd ../b && python3 no.py -v)"), "a/x.txt": "", "b/y.py": ""}, {"a.yml": "on: push\n" + jobs(checkout(), "cd a && x=$(cd ../b && python3 y.py -v) && python3 z.py"), "a/z.py": ""}),
+    ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "pip install --requirement=no.txt")}, {"a.yml": "on: push\n" + jobs(checkout(), "pip install --requirement=r.txt"), "./r.txt": ""}),
+    ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "python -m pip install -c no.txt x")}, {"a.yml": "on: push\n" + jobs(checkout(), "python -m pip install -c r.txt x"), "./r.txt": ""}),
+    ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "python3 -m unittest tests/no.py"), "tests/a.py": ""}, {"a.yml": "on: push\n" + jobs(checkout(), "python3 -m unittest tests/a.py"), "tests/a.py": ""}),
     ("Y139", {"a.yml": "on: push\n" + jobs(checkout(), "pytest -v tests/none"), "tests/a_test.py": ""}, {"a.yml": "on: push\n" + jobs(checkout(), "pytest -v tests --junitxml tests/none -k tests/b > tests/c"), "tests/a_test.py": ""}),
     ("Y140", {"a.yml": "on: push\n" + jobs("curl -o f https://example.org/f && curl -o g https://example.org/g && echo 'x  g' | sha256sum -c")}, {"a.yml": "on: push\n" + jobs("curl -o f https://example.org/f && curl -o g https://example.org/g && sha256sum -c SHA256SUMS")}),
     ("Y140", {"a.yml": "on: push\n" + jobs("curl -fsSL https://example.org/f | sh; sha256sum -c SHA256SUMS")}, {"a.yml": "on: push\n" + jobs("curl -fsSLo f.tgz https://example.org/f.tgz; gpg --verify f.tgz.asc f.tgz")}),
@@ -282,6 +287,37 @@ def test_the_repair_of_a_forgotten_input_keeps_the_default_of_other_events(tmp_p
     for kind, caller, fix in (("string", person, "${{ inputs.level }}`"), ("string", push, "${{ inputs.level || 'it''s' }}`"), ("number", push, "${{ inputs.level || 3 }}`"), ("boolean", push, "${{ github.event_name != 'workflow_dispatch' || inputs.level }}`")):
         found = [one for one in report_of(tmp_path / f"{kind}-{caller == push}", {"a.yml": caller, "target.yml": target[kind]})["findings"] if one["code"] == "Y111"]
         assert len(found) == 1 and f"pass `level: {fix}" in found[0]["fix"], found
+
+
+def test_an_input_may_be_left_out_if_its_description_says_what_that_means(tmp_path):
+    caller = STARTED % LEVEL + jobs("echo ${{ inputs.level }}") + "  c:\n    uses: ./.github/workflows/target.yml\n"
+    for words, severity in (("Leave empty for all levels", "note"), ("The level", "warning")):
+        target = CALLED % f"level: {{type: string, default: '', description: {words}}}" + READS
+        found = [one for one in report_of(tmp_path / severity, {"a.yml": caller, "target.yml": target})["findings"] if one["code"] == "Y111"]
+        assert [one["severity"] for one in found] == [severity]
+
+
+def test_findings_in_build_files_can_be_accepted(tmp_path):
+    accept = '# quarry: ignore Y131 reason="one family alone" until=2999-12-31\n'
+    for name, lines in ((".bazelrc", f"build --repo_env=T={OLD}\n"), ("targets.lst", "gfx900\ngfx906\ngfx908\ngfx90a\ngfx942\n")):
+        assert "Y131" in codes(tmp_path / f"{name}-open", {"a.yml": PLAIN, f"./{name}": lines})
+        report = report_of(tmp_path / name, {"a.yml": PLAIN, f"./{name}": accept + lines})
+        assert not report["findings"] and [one["code"] for one in report["suppressed"]] == ["Y131"]
+        unneeded = accept.replace("Y131", "Y130") + lines
+        assert "Y107" in codes(tmp_path / f"{name}-other", {"a.yml": PLAIN, f"./{name}": unneeded})
+
+
+def test_findings_of_another_repository_are_shown_in_this_one(tmp_path):
+    """Code scanning takes files of this repository alone."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "Dockerfile").write_text(f"ENV T={OLD}\n")
+    words = ("--with", f"Owner/Other={other}")
+    assert [one["file"] for one in report_of(tmp_path / "tree", {"a.yml": PLAIN}, *words)["findings"] if one["code"] == "Y131"] == ["Owner/Other:Dockerfile"]
+    log = json.loads(quarry("workflow", "lint", tmp_path / "tree", *words, "--format", "sarif").out)
+    results = [one for one in log["runs"][0]["results"] if one["ruleId"] == "Y131"]
+    assert [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results] == [".github/workflows/a.yml"]
+    assert results[0]["message"]["text"].startswith("Owner/Other:Dockerfile:1")
 
 
 def test_a_matrix_of_more_jobs_than_are_counted(tmp_path):

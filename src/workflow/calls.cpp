@@ -16,6 +16,11 @@
 namespace quarry::workflow {
 
 namespace {
+struct PlacedScript {
+  const Node& scalar;
+  Positions places; ///< in it
+};
+
 /// `[…/]repos/OWNER/REPO`.
 bool ends_with_repository(std::string_view address) {
   auto parts = text::split(address, '/');
@@ -95,11 +100,14 @@ std::string unmask(const std::string& text, const Masked& masked) {
   return shown;
 }
 
-/// The members of a JSON object as inputs; `place` is the scalar that holds the JSON.
-void add_json_inputs(const nlohmann::json& inputs, const Masked& masked, const Node& place, Call& call) {
+constexpr std::size_t k_placed_inputs_max = 100; // GitHub takes 25; of more, all get the place of the call
+
+/// The members of a JSON object as inputs; `script` is the scalar that holds the JSON, with its places.
+void add_json_inputs(const nlohmann::json& inputs, const Masked& masked, PlacedScript& script, Call& call) {
+  bool exact = inputs.size() <= k_placed_inputs_max; // else looking for each would take long
   for (const auto& [name, value] : inputs.items()) {
-    auto offset = place.text.find("\"" + name + "\"");
-    Argument argument{unmask(name, masked), {}, position_in(place, offset == std::string::npos ? 0 : offset)};
+    auto offset = exact ? script.scalar.text.find("\"" + name + "\"") : std::string::npos;
+    Argument argument{unmask(name, masked), {}, script.places.at(offset == std::string::npos ? 0 : offset)};
     argument.value = unmask(value.is_string() ? value.get<std::string>() : value.dump(), masked);
     if (value.is_number()) argument.kind = Node::Kind::number;
     if (value.is_boolean()) argument.kind = Node::Kind::boolean;
@@ -117,7 +125,8 @@ void read_json_inputs(const Node& inputs, Call& call) {
       call.defect = !parsed ? parsed.error().message : std::string("it is not an object"), call.defect_at = inputs.at;
     return;
   }
-  add_json_inputs(*parsed, masked, inputs, call);
+  PlacedScript script{inputs, Positions(inputs)};
+  add_json_inputs(*parsed, masked, script, call);
 }
 
 /// `uses: OWNER/workflow-dispatch@…` with `workflow`, `inputs` (JSON), `ref`, `repo`.
@@ -243,11 +252,11 @@ bool has_other_value(std::string_view word) {
 }
 
 /// Reads the words of `gh` from `i` on; returns the last one that it took.
-std::size_t read_gh_words(const std::vector<Word>& words, std::size_t i, const Node& script, Call& call) {
+std::size_t read_gh_words(const std::vector<Word>& words, std::size_t i, PlacedScript& script, Call& call) {
   bool run = call.how == "gh workflow run";
   for (std::string_view name : {"-f", "-F", "--field", "--raw-field"})
     if (auto at = words[i].offset; auto field = option(words, i, name))
-      return add_field(*field, position_in(script, at), call), i;
+      return add_field(*field, script.places.at(at), call), i;
   if (!run && has_other_value(words[i].text)) return i + 1;
   for (std::string_view name : {"-r", "--ref"})
     if (auto ref = run ? option(words, i, name) : std::nullopt) return call.ref = *ref, i;
@@ -268,7 +277,7 @@ std::size_t read_gh_words(const std::vector<Word>& words, std::size_t i, const N
 }
 
 /// `gh workflow run FILE -f name=value --ref R` and `gh api repos/O/R/actions/workflows/FILE/dispatches -f …`.
-std::optional<Call> gh_call(const Started& started, const Node& script) {
+std::optional<Call> gh_call(const Started& started, PlacedScript& script) {
   const auto& words = started.words;
   if (words.size() < 3 || words[0].text != "gh") return std::nullopt;
   Call call;
@@ -276,7 +285,7 @@ std::optional<Call> gh_call(const Started& started, const Node& script) {
   bool run = words[1].text == "workflow" && words[2].text == "run";
   if (!run && words[1].text != "api") return std::nullopt;
   call.how = run ? "gh workflow run" : "gh api";
-  call.at = position_in(script, words[0].offset);
+  call.at = script.places.at(words[0].offset);
   if (!started.repository.empty()) set_repository(started.repository, call);
   for (std::size_t i = run ? 3 : 2; i < words.size(); ++i) i = read_gh_words(words, i, script, call);
   if (call.target.empty()) return std::nullopt;
@@ -286,13 +295,13 @@ std::optional<Call> gh_call(const Started& started, const Node& script) {
 
 /// `curl -d '{"ref": "main", "inputs": {…}}' HOST/repos/O/R/actions/workflows/FILE/dispatches`, and so wget and
 /// PowerShell.
-std::optional<Call> curl_call(const Started& started, const Node& script) {
+std::optional<Call> curl_call(const Started& started, PlacedScript& script) {
   const auto& words = started.words;
   if (words.size() < 3 || !is_http_client(words[0].text)) return std::nullopt;
   Call call;
   call.kind = Call::Kind::dispatch;
   call.how = words[0].text;
-  call.at = position_in(script, words[0].offset);
+  call.at = script.places.at(words[0].offset);
   call.inputs_unknown = true;
   for (std::size_t i = 1; i < words.size(); ++i) {
     for (std::string_view name : {"-d", "--data", "--data-raw", "--json", "--post-data", "--body-data", "-Body"})
@@ -326,8 +335,9 @@ void add_javascript_calls(File& file, int job, int step, ScriptBounds& bounds) {
 
 void add_script_calls(File& file, int job, int step) {
   const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
-  const auto& script = *one.run;
-  if (script.text.find("gh ") == std::string::npos && script.text.find("/dispatches") == std::string::npos) return;
+  const auto& text = one.run->text;
+  if (text.find("gh ") == std::string::npos && text.find("/dispatches") == std::string::npos) return;
+  PlacedScript script{*one.run, Positions(*one.run)};
   std::vector<Started> all;
   for (const auto& command : with_inner_commands(one.commands)) add_started(command, 0, all);
   for (const auto& started : all) {

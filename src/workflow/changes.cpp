@@ -67,6 +67,26 @@ std::map<const Call*, const Call*> partners(const File& before, const File& afte
   return found;
 }
 
+/// The old call that stood where `now` stands with another target: each is the only one of its job that is left, and
+/// they have an argument in common.
+const Call* in_its_place(const File& before, const File& after, const Call& now,
+                         const std::map<const Call*, const Call*>& pairs) {
+  std::set<const Call*> kept;
+  for (const auto& [one, old] : pairs) kept.insert(old);
+  const Call* found = nullptr;
+  for (const auto& old : before.calls) {
+    if (kept.contains(&old) || old.kind != now.kind || job_of(before, old) != job_of(after, now)) continue;
+    if (found) return nullptr;
+    found = &old;
+  }
+  auto is_another_new_call = [&](const Call& one) {
+    return &one != &now && one.kind == now.kind && !pairs.contains(&one) && job_of(after, one) == job_of(after, now);
+  };
+  auto now_has = [&](const Argument& argument) { return now.find(argument.name) != nullptr; };
+  if (!found || std::ranges::any_of(after.calls, is_another_new_call)) return nullptr;
+  return std::ranges::any_of(found->arguments, now_has) ? found : nullptr;
+}
+
 bool has_constant_fallback(std::string_view text) {
   return text.find("||") != text.npos && text.find('\'') != text.npos;
 }
@@ -167,22 +187,28 @@ private:
       kept.insert(was);
       if (!was) {
         add(ChangeKind::call, What::added, call.at, call.target, where);
+        if (const auto* old = in_its_place(before_, after_, call, pairs))
+          arguments(*old, call, fmt::format("{}, in place of {}", where, old->target));
         continue;
       }
-      for (const auto& argument : call.arguments) {
-        const auto* old = was->find(argument.name);
-        if (old)
-          changed(ChangeKind::argument, argument.at, argument.name, where, "value", canonical(old->value),
-                  canonical(argument.value));
-        else
-          add(ChangeKind::argument, What::added, argument.at, argument.name, where).after = argument.value;
-      }
-      for (const auto& argument : was->arguments)
-        if (!call.find(argument.name)) add(ChangeKind::argument, What::removed, call.at, argument.name, where);
-      dispatched_ref(*was, call, where);
+      arguments(*was, call, where);
     }
     for (const auto& call : before_.calls)
       if (!kept.contains(&call)) add(ChangeKind::call, What::removed, {1, 1}, call.target, where_of(before_, call));
+  }
+
+  void arguments(const Call& before, const Call& after, const std::string& where) {
+    for (const auto& argument : after.arguments) {
+      const auto* old = before.find(argument.name);
+      if (old)
+        changed(ChangeKind::argument, argument.at, argument.name, where, "value", canonical(old->value),
+                canonical(argument.value));
+      else
+        add(ChangeKind::argument, What::added, argument.at, argument.name, where).after = argument.value;
+    }
+    for (const auto& argument : before.arguments)
+      if (!after.find(argument.name)) add(ChangeKind::argument, What::removed, after.at, argument.name, where);
+    dispatched_ref(before, after, where);
   }
 
   /// Without it, the default branch is dispatched.

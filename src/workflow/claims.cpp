@@ -72,7 +72,7 @@ std::vector<Token> tokens(std::string_view statement) {
       found.push_back({std::string(text::trim(statement.substr(at + 1, end - at - 1))), true, depth > 0});
       at = end + 1;
     } else if (statement.substr(at).starts_with("->") || statement.substr(at).starts_with("→")) {
-      found.push_back({"to", false, depth > 0});
+      found.push_back({"->", false, depth > 0});
       at += statement[at] == '-' ? 2 : std::string_view("→").size();
     } else if (statement.substr(at).starts_with("https://") || statement.substr(at).starts_with("http://")) {
       auto end = std::min(statement.find_first_of(" )>]", at), statement.size());
@@ -185,7 +185,8 @@ bool read_replacement(const std::vector<Token>& words, std::size_t i, Claim& cla
   auto old = std::find_if(words.begin() + static_cast<std::ptrdiff_t>(i), words.end(), is_thing);
   if ((!renames && !replaces) || words.end() - old < 3) return false;
   auto joins = text::lower((old + 1)->text);
-  bool joined = renames ? joins == "to" || joins == "as" || joins == "into" : joins == "with" || joins == "by";
+  bool joined =
+      renames ? joins == "to" || joins == "->" || joins == "as" || joins == "into" : joins == "with" || joins == "by";
   if (!joined || !is_thing(*(old + 2))) return false;
   claim.from = old->text;
   claim.to = (old + 2)->text;
@@ -204,12 +205,40 @@ std::optional<Verb> verb_at(const std::vector<Token>& words, std::size_t i, cons
   return verb && needs_particle(word) && !has_particle(words, i) ? std::nullopt : verb;
 }
 
+bool joins_values(std::string_view word) { return word == "to" || word == "->"; }
+
+/// "fixed the path: `a` -> `b`". An arrow may also show a way, such as that of a call.
+bool read_arrow(const std::vector<Token>& words, std::size_t i, Claim& claim) {
+  bool joins = words[i].text == "->" && i > 0 && i + 1 < words.size() && claim.from.empty();
+  if (!joins || !is_value(words[i - 1]) || !is_value(words[i + 1])) return false;
+  claim.from = words[i - 1].text;
+  claim.to = words[i + 1].text;
+  claim.in_words = true;
+  return true;
+}
+
+/// "Raised the default of jax_ref to v0.9.9": the value at the end.
+void read_last_value(const std::vector<Token>& words, Claim& claim) {
+  static constexpr std::array<std::string_view, 7> k_verbs = {"rais",  "lower", "bump", "increas",
+                                                              "chang", "set",   "pin"};
+  auto first = words.empty() ? std::string() : text::lower(words.front().text);
+  auto begins = [&](std::string_view verb) { return first.starts_with(verb); };
+  if (words.size() < 4 || words[words.size() - 2].text != "to" || std::ranges::none_of(k_verbs, begins)) return;
+  const auto& value = words.back();
+  bool number = std::ranges::any_of(value.text, ascii::is_digit);
+  auto others = claim.names;
+  std::erase(others, value.text);
+  if (others.empty() || !(number || value.quoted)) return;
+  claim.names = std::move(others);
+  claim.to = value.text;
+  claim.in_words = true;
+}
+
 std::optional<Claim> claim_of_words(const std::vector<Token>& words) {
   Claim claim, aside;
   std::optional<Verb> verb;
   std::vector<std::string> before;
-  bool place = false, hands = false, clause = false, in_aside_clause = false;
-  bool fixes = false, symptom = false;
+  bool place = false, hands = false, clause = false, in_aside_clause = false, fixes = false, symptom = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     auto word = text::lower(words[i].text);
     if (is_other_change(words, i)) return std::nullopt;
@@ -241,11 +270,16 @@ std::optional<Claim> claim_of_words(const std::vector<Token>& words) {
       else if (!is_name(words[i]) && !is_between_names(word))
         place = false;
     }
-    before.push_back(word);
+    if (!is_file(words[i].text) || !before.empty())
+      before.push_back(word); // "a.yml: Added the input" begins with Added
     symptom |= names_symptom(words[i].text);
     in_aside_clause = in_aside_clause && words[i].aside;
     if (in_aside_clause) continue;
-    bool from = word == "from" && !words[i].quoted && i + 3 < words.size() && words[i + 2].text == "to";
+    if (verb == Verb::changed && read_arrow(words, i, claim)) {
+      ++i;
+      continue;
+    }
+    bool from = word == "from" && !words[i].quoted && i + 3 < words.size() && joins_values(words[i + 2].text);
     bool values = from && is_value(words[i + 1]) && is_value(words[i + 3]);
     bool of_name = from && verb == Verb::changed && !claim.names.empty() && words.size() <= i + 5;
     if (values || of_name) {
@@ -264,16 +298,27 @@ std::optional<Claim> claim_of_words(const std::vector<Token>& words) {
     claim.names = std::move(aside.names);
     claim.files = std::move(aside.files);
   }
+  if (verb == Verb::changed && claim.from.empty()) read_last_value(words, claim);
   if (!verb || (claim.names.empty() && claim.from.empty() && claim.files.empty())) return std::nullopt;
   claim.verb = *verb;
   claim.unsure = fixes && symptom && claim.from.empty();
   return claim;
 }
 
-/// Whether a statement without a claim may be one in other words: it names something, or has a verb.
+/// "The timeout is now 10 minutes", "tests no longer run at night"
+bool is_word_of_change(std::string_view word) {
+  for (std::string_view one : {"now", "longer", "anymore", "instead", "becomes", "become", "default", "defaults"})
+    if (word == one) return true;
+  return false;
+}
+
+/// Whether a statement without a claim may be one in other words: it names something, or has a verb or a word of
+/// change.
 bool says_something(const std::vector<Token>& words) {
   return std::ranges::any_of(words, [](const Token& token) {
-    return is_name(token) || is_file(token.text) || (!token.quoted && verb_of(text::lower(token.text)));
+    if (is_name(token) || is_file(token.text)) return true;
+    auto word = text::lower(token.text);
+    return !token.quoted && (verb_of(word) || is_word_of_change(word));
   });
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/core.h>
+#include <set>
 
 namespace quarry::workflow {
 
@@ -65,8 +66,22 @@ std::size_t count_in(const std::vector<ChangedLine>& lines, const std::string& w
   return count;
 }
 
+/// Whether one of the lines that left comes again with the other value: "path: a/b" and "path: a".
+bool line_goes_over(const ChangedFile& file, const std::string& from, const std::string& to) {
+  std::set<std::string> wanted;
+  for (const auto& line : file.removed)
+    if (line.text.find(from) != std::string::npos) wanted.insert(text::replace_all(text::trim(line.text), from, to));
+  return !wanted.empty() && std::ranges::any_of(file.added, [&](const ChangedLine& line) {
+    return wanted.contains(std::string(text::trim(line.text)));
+  });
+}
+
 /// A line of JSON may have both names before and after: only what leaves and what comes counts.
-bool replaced(const Claim& claim, const History& history) {
+bool replaced(const Claim& claim, const Changes& changes, const History& history) {
+  auto is_it = [&](const Change& change) { return change.before == claim.from && change.after == claim.to; };
+  if (std::ranges::any_of(changes.list, is_it)) return true;
+  auto goes_over = [&](const ChangedFile& file) { return line_goes_over(file, claim.from, claim.to); };
+  if (std::ranges::any_of(history.files, goes_over)) return true;
   return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
     return count_in(file.removed, claim.from) > count_in(file.added, claim.from) &&
            count_in(file.added, claim.to) > count_in(file.removed, claim.to);
@@ -111,16 +126,19 @@ std::string_view without_yaml_ending(std::string_view path) {
   return path;
 }
 
-/// Whether a file or directory of that name changes, is created or deleted.
-bool path_changes(const History& history, std::string_view name) {
+/// Whether a path is that of the file or directory `name`, or below it.
+bool path_fits(std::string_view path, std::string_view name) {
   name = without_yaml_ending(name);
   while (name.starts_with("./")) name.remove_prefix(2);
   while (name.starts_with('/')) name.remove_prefix(1);
   while (name.ends_with('/')) name.remove_suffix(1);
   if (name.empty()) return false;
-  return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
-    return fmt::format("/{}/", without_yaml_ending(file.path)).find(fmt::format("/{}/", name)) != std::string::npos;
-  });
+  return fmt::format("/{}/", without_yaml_ending(path)).find(fmt::format("/{}/", name)) != std::string::npos;
+}
+
+/// Whether a file or directory of that name changes, is created or deleted.
+bool path_changes(const History& history, std::string_view name) {
+  return std::ranges::any_of(history.files, [&](const ChangedFile& file) { return path_fits(file.path, name); });
 }
 
 } // namespace
@@ -176,12 +194,12 @@ bool has_change(const Claim& claim, const Changes& changes, const History& histo
   return model_changes(claim, changes, history, name) || lines_change(claim, history, name, sign) ||
          path_changes(history, name);
 }
-} // namespace
 
-Judged judge(const Claim& claim, const Changes& changes, const History& history, const Repository& before) {
+Judged judge_in(const Claim& claim, const Changes& changes, const History& history, const Repository& before) {
   Judged judged;
   if (claim.from.empty() && !claim.to.empty()) {
     auto& place = becomes(claim, changes, history) ? judged.holds
+                  : claim.in_words                 ? judged.unsure
                   : base_has(before, claim.to)     ? judged.before
                                                    : judged.nowhere;
     place.push_back(claim.to);
@@ -189,13 +207,12 @@ Judged judge(const Claim& claim, const Changes& changes, const History& history,
   }
   if (!claim.from.empty()) {
     bool moved = path_changes(history, claim.from) && path_changes(history, claim.to); // a file of another name
-    if (claim.in_words && !replaced(claim, history)) {
+    bool holds = moved || replaced(claim, changes, history);
+    if (claim.in_words && !holds) {
       judged.unsure.push_back(claim.to);
       return judged;
     }
-    auto& place = moved || replaced(claim, history) ? judged.holds
-                  : base_has(before, claim.to)      ? judged.before
-                                                    : judged.nowhere;
+    auto& place = holds ? judged.holds : base_has(before, claim.to) ? judged.before : judged.nowhere;
     place.push_back(claim.to);
     return judged; // the other names say of what
   }
@@ -214,6 +231,48 @@ Judged judge(const Claim& claim, const Changes& changes, const History& history,
     bool holds = path_changes(history, file) || is_part_of_change(history, file);
     (holds ? judged.holds : is_near_change(history, file) ? judged.unsure : judged.nowhere).push_back(file);
   }
+  return judged;
+}
+
+bool names_path(const Claim& claim, std::string_view path) {
+  return std::ranges::any_of(claim.files, [&](const auto& file) { return path_fits(path, file); });
+}
+
+/// "Added the `ref` input to a.yml", which the base of a.yml has: then it was not added there.
+bool is_old_input(const Claim& claim, const Changes& changes, const Repository& before, const std::string& name) {
+  bool of_input = false;
+  for (std::string_view word : {"input", "inputs", "parameter", "parameters"}) of_input |= has_word(claim.text, word);
+  if (!of_input || claim.verb != Claim::Verb::added) return false;
+  bool comes = std::ranges::any_of(changes.list, [&](const Change& change) {
+    return change.kind == Change::Kind::input && change.what == Change::What::added && same_name(change.name, name);
+  });
+  bool there = false, lacks = false;
+  for (const auto& file : before.files)
+    if (names_path(claim, file->path)) (file->input(name) ? there : lacks) = true;
+  return !comes && there && !lacks;
+}
+} // namespace
+
+// What happens elsewhere proves nothing about the files that a claim names. But "as in a.yml" names a file as well, so
+// what holds elsewhere alone is not called false.
+Judged judge(const Claim& claim, const Changes& changes, const History& history, const Repository& before) {
+  auto judged = judge_in(claim, changes, history, before);
+  History in_files;
+  for (const auto& file : history.files)
+    if (names_path(claim, file.path)) in_files.files.push_back(file);
+  bool known = !in_files.files.empty() ||
+               std::ranges::any_of(before.files, [&](const auto& file) { return names_path(claim, file->path); });
+  if (!known) return judged;
+  Changes of_files;
+  for (const auto& change : changes.list)
+    if (names_path(claim, change.file)) of_files.list.push_back(change);
+  auto there = judge_in(claim, of_files, in_files, before);
+  std::erase_if(judged.holds, [&](const std::string& name) {
+    bool old = is_old_input(claim, of_files, before, name);
+    bool elsewhere = std::ranges::find(there.holds, name) == there.holds.end();
+    if (old || elsewhere) (old ? judged.before : judged.unsure).push_back(name);
+    return old || elsewhere;
+  });
   return judged;
 }
 

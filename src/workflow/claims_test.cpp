@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"PR #7236 added build_runs_on and forgot the other event", {}},
         Row{"gives one on a Tuesday and adds `linux-8gpu` to it", {}},
         Row{"Signing changes, and `copy_release` remain out of scope", {}}, Row{"Updates `ref` everywhere", {"ref"}},
-        Row{"Pass `ref` to all `build_linux` jobs", {"ref"}}, Row{"Raise `jax_ref` to `v_2`", {"jax_ref", "v_2"}},
+        Row{"Pass `ref` to all `build_linux` jobs", {"ref"}}, Row{"Raise `jax_ref` to `v_2`", {"jax_ref"}},
         Row{"- [x] 51 unit tests pass (configure_ci)", {}},
         Row{"When `#7352` added `build_variant` to packaging, it\nwas correctly added to the `deb_jobs`", {}},
         Row{"Adds `ref` to both of the events and\n`environment` to the `build_job`", {"ref", "environment"}},
@@ -82,6 +82,8 @@ TEST(Claims, AreCountedWhereTheyAreNotUnderstood) {
                    .not_understood;
   EXPECT_EQ(lines, (std::vector<std::uint32_t>{5, 7}));
   EXPECT_TRUE(read_statements("More work for everybody").not_understood.empty());
+  for (const auto* statement : {"The timeout of job j is now 10 minutes", "Tests no longer run at night"})
+    EXPECT_EQ(read_statements(statement).not_understood.size(), 1u) << statement;
 }
 
 TEST(Claims, NameFilesWithADotBeforeThem) {

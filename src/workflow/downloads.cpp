@@ -119,10 +119,12 @@ bool takes_value(std::string_view word, bool is_curl) {
   return is_among(word, k_words) || (letters && with_value.find(word.back()) != with_value.npos);
 }
 
-/// Whether a word is an address that a variable holds: not an option, nor the value of one.
+/// Whether a word is an address that a variable holds: not an option, nor the value of one, nor `${CURL_OPTS[@]}`.
 bool is_address_variable(const std::vector<Word>& words, std::size_t i, bool is_curl) {
   const auto& word = words[i].text;
   bool starts = word.starts_with('$') && !word.starts_with("$(") && !words[i].literal;
+  auto name = text::lower(word);
+  for (std::string_view part : {"opt", "arg", "flag", "[@]"}) starts = starts && name.find(part) == name.npos;
   return starts && !takes_value(words[i - 1].text, is_curl) && !words[i - 1].text.ends_with('>');
 }
 

@@ -57,6 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Script{"wget -qO- https://a.example/f | grep ready", {}},
                       Script{"wget -qO - https://a.example/f | jq .", {}},
                       Script{"wget https://a.example/f", {"https://a.example/f"}},
+                      Script{"curl $OPTS -fo f \"$URL\"", {"$URL"}}, Script{"wget \"${ARGS[@]}\" $URL", {"$URL"}},
                       Script{"curl -s https://a.example/f > f.sh; bash f.sh", {"https://a.example/f"}},
                       Script{"curl -s https://a.example/f > f.json; jq . f.json", {}},
                       Script{"curl -o f http://localhost:8080/f", {}}));

@@ -67,7 +67,7 @@ std::string legend(const Graph& graph) {
   auto line = fmt::format("{}; solid: calls, dashed: dispatches", units::things(graph.nodes.size(), "workflow"));
   if (graph.alone > 0) line += fmt::format("; {} more call nobody and are called by nobody", graph.alone);
   if (graph.unknown > 0)
-    line += fmt::format("; {} have a target that an expression makes", units::things(graph.unknown, "call"));
+    line += fmt::format("; {} with a target that an expression makes", units::things(graph.unknown, "call"));
   return line;
 }
 } // namespace

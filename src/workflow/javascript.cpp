@@ -213,7 +213,7 @@ bool read_property(ScriptCursor& cursor, ObjectLiteral& object) {
 /// A script, and what is still to be read of it. Positions are asked for in the order of the text.
 struct Script {
   std::string_view text;
-  PositionWalk positions;
+  Positions positions;
   ScriptBounds& bounds;
 };
 
@@ -343,7 +343,7 @@ std::optional<ObjectLiteral> object_literal(std::string_view text, std::size_t p
 
 std::vector<Call> javascript_calls(const Node& script, ScriptBounds& bounds) {
   const auto places = places_of_calls(script.text);
-  Script walked{script.text, PositionWalk(script), bounds};
+  Script walked{script.text, Positions(script), bounds};
   std::vector<Call> calls;
   for (std::size_t i = 0; i < places.size() && bounds.calls > 0 && bounds.properties > 0; ++i, --bounds.calls)
     calls.push_back(javascript_call(places[i], i + 1 < places.size() ? places[i + 1].at : script.text.size(), walked));

@@ -32,10 +32,11 @@ Report lint_repository(Repository& repository, const LintOptions& options) {
   for (const auto& file : repository.files)
     for (const auto& call : file->calls) ++(call.kind == Call::Kind::dispatch ? report.dispatches : report.calls);
   report.findings = std::move(repository.defects);
+  if (!repository.files.empty()) report.first_file = repository.files.front()->path;
   std::map<std::string, Tree*> others;
   for (const auto& [name, files] : options.others) others[text::lower(name)] = files;
-  std::vector<std::unique_ptr<File>> dockerfiles;
-  Rules rules{repository, others, options.refs, options.base, report, dockerfiles};
+  std::vector<std::unique_ptr<File>> build_files;
+  Rules rules{repository, others, options.refs, options.base, report, options.others, build_files};
   check_interfaces(rules);
   check_calls(rules);
   check_graph(rules);
@@ -52,7 +53,7 @@ Report lint_repository(Repository& repository, const LintOptions& options) {
   // Two places with one alias are one place in the file.
   auto twice = std::ranges::unique(report.findings, {}, order);
   report.findings.erase(twice.begin(), twice.end());
-  for (const auto* files : {&repository.files, &dockerfiles})
+  for (const auto* files : {&repository.files, &build_files})
     for (const auto& file : *files) apply_suppressions(*file, options.today, report);
   sort();
   return report;

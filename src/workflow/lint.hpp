@@ -19,6 +19,7 @@ struct Suppressed {
 struct Report {
   std::vector<Located> findings; ///< by file, line, column, code
   std::vector<Suppressed> suppressed;
+  std::string first_file;                           ///< of the workflows; empty without one
   std::map<std::string, std::size_t> not_looked_at; ///< what could not be checked, with its number of places
   std::size_t workflows = 0, actions = 0, calls = 0, dispatches = 0;
 };

@@ -29,6 +29,8 @@ Input read_input(const Member& member) {
     input.fallback = fallback->kind == Node::Kind::null ? "" : fallback->text;
     input.fallback_at = fallback->at;
   }
+  auto description = text::lower(member.value.text_at("description"));
+  input.explains_empty = description.find("empty") != description.npos || description.find("blank") != description.npos;
   if (const auto* options = member.value.find("options"))
     for (const auto& option : options->items) input.options.push_back(option.text);
   return input;

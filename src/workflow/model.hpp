@@ -26,6 +26,7 @@ struct Input {
   std::optional<std::string> fallback; ///< its `default`
   Position fallback_at;                ///< of that value, or of the input
   std::vector<std::string> options;    ///< of a choice
+  bool explains_empty = false;         ///< its description says what an empty value means
 };
 
 /// One way to start a workflow: by hand (workflow_dispatch), by a caller (workflow_call), or a composite action's

@@ -62,29 +62,30 @@ private:
     }
     if (!value.is_scalar() || value.text.empty()) return;
     bool braces = value.text.find("${{") != std::string::npos;
-    if (bare && !braces) piece(value, value.text, 0, where); // an `if` needs no braces
+    Positions places(value);
+    if (bare && !braces) piece(places, value.text, 0, where); // an `if` needs no braces
     if (!braces) return;
     for (const auto& part : split_template(value.text))
-      if (part.is_expression) piece(value, part.text, part.offset, where);
+      if (part.is_expression) piece(places, part.text, part.offset, where);
   }
 
-  void piece(const Node& scalar, std::string_view text, std::size_t offset, const Where& where) {
+  void piece(Positions& places, std::string_view text, std::size_t offset, const Where& where) {
     auto parsed = parse_expression(text);
     if (parsed.expression) {
-      expression(*parsed.expression, scalar, offset, where, false);
+      expression(*parsed.expression, places, offset, where, false);
       return;
     }
     defects_.push_back(
-        {file_.path, position_in(scalar, offset + parsed.error.offset), "Y104", Severity::error,
+        {file_.path, places.at(offset + parsed.error.offset), "Y104", Severity::error,
          fmt::format("the expression `{}` cannot be parsed: {}", beginning_of(text::trim(text)), parsed.error.message),
          "correct it; actionlint explains GitHub's expression language"});
   }
 
-  void add(const Expression& name, const Node& scalar, std::size_t offset, const Where& where, bool fallback,
+  void add(const Expression& name, Positions& places, std::size_t offset, const Where& where, bool fallback,
            bool whole) {
     Read read;
     read.path = normal_path(name.path);
-    read.at = position_in(scalar, offset + name.offset);
+    read.at = places.at(offset + name.offset);
     bool guarded = read.path.size() > 1 && read.path[0] == "inputs" &&
                    std::any_of(guarded_.begin(), guarded_.end(),
                                [&](const std::string& input) { return same_name(input, read.path[1]); });
@@ -101,13 +102,13 @@ private:
     file_.reads.push_back(std::move(read));
   }
 
-  void expression(const Expression& value, const Node& scalar, std::size_t offset, const Where& where, bool fallback) {
+  void expression(const Expression& value, Positions& places, std::size_t offset, const Where& where, bool fallback) {
     using Kind = Expression::Kind;
-    if (value.kind == Kind::name) add(value, scalar, offset, where, fallback, false);
+    if (value.kind == Kind::name) add(value, places, offset, where, fallback, false);
     for (std::size_t i = 0; i < value.parts.size(); ++i) {
       const auto& part = value.parts[i];
       if (value.kind == Kind::index && i == 0 && part.kind == Kind::name) {
-        add(part, scalar, offset, where, fallback, true);
+        add(part, places, offset, where, fallback, true);
         continue;
       }
       bool covered = value.kind == Kind::binary && value.text == "||" && i == 0;
@@ -118,7 +119,7 @@ private:
       auto outer = guarded_.size();
       // The right side of `inputs.x && …` is not reached with an empty x.
       if (value.kind == Kind::binary && value.text == "&&" && i == 1) needed_inputs(value.parts[0], guarded_);
-      expression(part, scalar, offset, where, fallback || covered || decided || condition);
+      expression(part, places, offset, where, fallback || covered || decided || condition);
       guarded_.resize(outer);
     }
   }

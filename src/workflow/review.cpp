@@ -64,8 +64,12 @@ void review_lint(const Report& before, const Report& now, const Sides& sides, Re
   remove_known(old, fresh);
   for (const auto& one : old.findings) {
     auto was = old_runs.find(one.file), is = new_runs.find(one.file);
+    // What is wrong in a Dockerfile or in another repository is built by each variant.
+    bool of_all = was == old_runs.end() && is == new_runs.end();
+    if (one.severity == Severity::note) continue;
+    if (of_all && review.factor > 1) review.findings.push_back({one, status_of(1, review.factor)});
     if (was == old_runs.end() || is == new_runs.end() || is->second <= was->second) continue;
-    if (one.severity != Severity::note) review.findings.push_back({one, status_of(was->second, is->second)});
+    review.findings.push_back({one, status_of(was->second, is->second)});
   }
   for (const auto& [what, count] : now.not_looked_at) review.not_looked_at.push_back(fmt::format("{} {}", count, what));
 }

@@ -68,6 +68,13 @@ std::string cost_of(const Growth& growth, const std::vector<RecordedTime>& build
   return fmt::format("{}, {:.0f} minutes added by the new ones", span, added);
 }
 
+void praise_matrix(const Job& job, Review& review) {
+  const auto* strategy = job.strategy();
+  if (strategy && strategy->text_at("fail-fast") == "false")
+    review.right.push_back(
+        fmt::format("job `{}`: `fail-fast: false`, so that one variant does not cancel the others", job.id));
+}
+
 void check_growth(const Sides& sides, Review& review) {
   for (const auto& growth : review.changes.growths) {
     if (growth.after < growth.before) continue;
@@ -78,11 +85,13 @@ void check_growth(const Sides& sides, Review& review) {
                      cost_of(growth, sides.options.builds)),
          "share between the variants what does not depend on them, or run the new ones less often"});
     const auto* file = sides.after.find(growth.file);
-    const auto* job = file ? file->job(growth.job) : nullptr;
-    const auto* strategy = job ? job->strategy() : nullptr;
-    if (strategy && strategy->text_at("fail-fast") == "false")
-      review.right.push_back(
-          fmt::format("job `{}`: `fail-fast: false`, so that one variant does not cancel the others", job->id));
+    if (const auto* job = file ? file->job(growth.job) : nullptr) praise_matrix(*job, review);
+  }
+  for (const auto& change : review.changes.list) {
+    const auto* file = sides.after.find(change.file);
+    bool comes = change.kind == ChangeKind::job && change.what == Change::What::added;
+    const auto* job = comes && file ? file->job(change.name) : nullptr;
+    if (job && job->matrix()) praise_matrix(*job, review);
   }
 }
 

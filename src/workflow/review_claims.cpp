@@ -80,6 +80,17 @@ bool is_still_there(const Sides& sides, const History& history, const std::strin
          });
 }
 
+/// Whether a statement says of the file that it is gone, and it is there: "Deleted `build.yml`." A line with its name
+/// may be what "Deleted `build.yml` from the list" means.
+bool is_kept_file(const Sides& sides, const Claim& claim, const std::string& name) {
+  auto at = claim.text.find(name);
+  if (at == std::string::npos) return false;
+  auto behind = text::trim(std::string_view(claim.text).substr(at + name.size()));
+  return (behind.empty() || behind == "`" || behind == ".") &&
+         std::ranges::any_of(sides.after.files,
+                             [&](const auto& file) { return name == file->path || name == file->basename(); });
+}
+
 /// Whether the name is what the sentence says was removed: "Removed the `build` job", and not "Removed the key of
 /// `a.yml`".
 bool is_removed_thing(const Claim& claim, const std::string& name) {
@@ -104,7 +115,8 @@ std::vector<std::string> take_what_stays(const Sides& sides, const History& hist
   std::vector<std::string> stays;
   if (claim.verb != Claim::Verb::removed) return stays;
   std::erase_if(judged.holds, [&](const std::string& name) {
-    if (!is_removed_thing(claim, name) || !is_still_there(sides, history, name)) return false;
+    bool there = is_still_there(sides, history, name) || is_kept_file(sides, claim, name);
+    if (!is_removed_thing(claim, name) || !there) return false;
     stays.push_back(name);
     return true;
   });
@@ -130,6 +142,20 @@ std::string not_understood(const std::vector<std::uint32_t>& lines) {
                      text::first(numbers, k_lines_named));
 }
 
+std::string place_of(const Commit& commit) { return "commit " + commit.id.substr(0, 9); }
+std::string who_says(const Commit& commit) { return fmt::format("the title of {} ", commit.id.substr(0, 9)); }
+
+Located untouched(const Commit& commit, const std::vector<std::string>& names, Severity severity,
+                  const std::string& more) {
+  return {place_of(commit),
+          {},
+          "Y162",
+          severity,
+          fmt::format("{}\"{}\" names {}, which the change does not touch{}", who_says(commit), commit.title,
+                      quoted_names(names), more),
+          "reword the title, or squash the commits under one that says what remains"};
+}
+
 class ClaimsOfTexts {
 public:
   ClaimsOfTexts(const Sides& sides, Review& review)
@@ -149,6 +175,7 @@ public:
       review_.not_looked_at.push_back("the description (give it by --description)");
     }
     std::size_t unread = 0;
+    for (const auto& commit : review_.history.commits) undone(commit);
     for (const auto& commit : review_.history.commits) {
       title(commit);
       unread += read_statements(commit.title).not_understood.size();
@@ -233,35 +260,39 @@ private:
     return found;
   }
 
-  void title(const Commit& commit) {
-    auto who = fmt::format("the title of {} ", commit.id.substr(0, 9));
-    auto place = "commit " + commit.id.substr(0, 9);
+  /// The title of a commit whose edit a later one undoes.
+  void undone(const Commit& commit) {
     std::vector<std::string> undone;
     for (const auto& file : commit.files)
       if (!review_.history.find(file)) undone.push_back(file);
-    auto said = [&](const std::vector<std::string>& names, Severity severity, const std::string& more) {
-      note({place,
-            {},
-            "Y162",
-            severity,
-            fmt::format("{}\"{}\" names {}, which the change does not touch{}", who, commit.title, quoted_names(names),
-                        more),
-            "reword the title, or squash the commits under one that says what remains"});
-    };
-    if (auto subjects = undone_subjects(commit, undone); !subjects.empty())
-      return said(subjects, Severity::error,
-                  fmt::format(": its edit of {} is undone later", text::first(undone, k_names_shown)));
+    auto subjects = undone_subjects(commit, undone);
+    if (subjects.empty()) return;
+    note(untouched(commit, subjects, Severity::error,
+                   fmt::format(": its edit of {} is undone later", text::first(undone, k_names_shown))));
+    undone_.commits.insert(commit.id);
+    for (const auto& path : undone) undone_.files.insert(std::string(path::basename(path)));
+  }
+
+  void title(const Commit& commit) {
+    if (undone_.commits.contains(commit.id)) return;
     auto claims = read_claims(commit.title);
     for (auto& claim : claims) {
+      // The commit that undoes the edit names the same file: once is enough.
+      std::erase_if(claim.files, [&](const auto& name) { return undone_.files.contains(name); });
       claim.line = 0;
-      statement(claim, place, who);
+      statement(claim, place_of(commit), who_says(commit));
     }
-    if (auto names = untouched_names(commit.title); claims.empty() && !names.empty()) said(names, Severity::note, "");
+    if (auto names = untouched_names(commit.title); claims.empty() && !names.empty())
+      note(untouched(commit, names, Severity::note, ""));
   }
 
   const Sides& sides_;
   Review& review_;
   std::set<std::string> changed_jobs_; ///< in lower case
+  struct Undone {
+    std::set<std::string> commits, files; ///< by id; by name
+  };
+  Undone undone_; ///< what Y162 said
 };
 } // namespace
 

@@ -22,7 +22,8 @@ struct Rules {
   const RefSource* refs;                      ///< nullptr: nobody can be asked
   Tree* base;                                 ///< the state that this one is compared with, or nullptr
   Report& report;
-  std::vector<std::unique_ptr<File>>& dockerfiles; ///< of this repository, those with suppressions: path and text
+  const std::map<std::string, Tree*>& given;       ///< the others as they were given, OWNER/REPO with its capitals
+  std::vector<std::unique_ptr<File>>& build_files; ///< of this repository, those with suppressions: path and text
 
   void add(const File& file, Position at, std::string code, Severity severity, std::string message,
            std::string fix = {}, std::optional<Edit> edit = {}) const {

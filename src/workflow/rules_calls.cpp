@@ -98,10 +98,15 @@ void check_forwarding(const Rules& rules, const File& file, const Call& call, co
     const auto* elsewhere = forwards_elsewhere(file, call, input.name);
     std::string field = call.how == "gh workflow run" ? "ref" : call.how == "gh api" ? "inputs[ref]" : "";
     if (call.kind != Call::Kind::dispatch) {
-      rules.add(file, call.at, "Y111", elsewhere ? Severity::error : Severity::warning,
+      // "Leave empty for builds of one family": whoever left it out may have meant it.
+      bool meant = value.empty() && input.explains_empty;
+      rules.add(file, call.at, "Y111",
+                meant       ? Severity::note
+                : elsewhere ? Severity::error
+                            : Severity::warning,
                 fmt::format(
-                    "input `{}` is not forwarded to {}, which then uses its default `{}`{}", own->name, call.target,
-                    value,
+                    "input `{}` is not forwarded to {}, which then uses its default `{}`{}{}", own->name, call.target,
+                    value, meant ? ", and describes what an empty value means" : "",
                     elsewhere ? fmt::format("; line {} forwards it to {}", elsewhere->at.line, elsewhere->target) : ""),
                 fix);
     } else if (same_name(input.name, "ref")) {
@@ -138,6 +143,10 @@ void check_dispatched_inputs(const Rules& rules, const File& file, const Call& c
           fmt::format("pass `{}`", input.name));
 }
 
+bool reads_input(const std::string& value, std::string_view name) {
+  return is_dynamic(value) && text::lower(value).find("inputs." + text::lower(name)) != std::string::npos;
+}
+
 /// The revision that is dispatched. `gh workflow run` and the dispatch actions choose one; GitHub's API does not.
 void check_dispatched_ref(const Rules& rules, const File& file, const Call& call) {
   if (call.ref) return;
@@ -150,6 +159,24 @@ void check_dispatched_ref(const Rules& rules, const File& file, const Call& call
         file, call.at, "Y117", Severity::error,
         fmt::format("the dispatch of {} by `{}` names no revision: GitHub's API refuses it", call.target, call.how),
         call.how == "gh api" ? "add `-f \"ref=$GITHUB_REF_NAME\"`" : "pass `ref`, for example `github.ref`");
+}
+
+/// A dispatch action without `ref` takes the revision that this run was started for. Where this workflow checks out
+/// another one, by an input, and the target has no input for it, the target builds what nobody asked for.
+void check_other_revision(const Rules& rules, const File& file, const Call& call, const File& target) {
+  if (call.ref || !text::lower(call.how).ends_with("workflow-dispatch")) return;
+  std::string input;
+  for (const auto& checkout : checkouts_of(file))
+    for (const auto& own : file.dispatch ? file.dispatch->inputs : std::vector<Input>())
+      if (checkout.ours && checkout.repository.empty() && reads_input(checkout.ref, own.name)) input = own.name;
+  auto takes_started = [](const Checkout& one) { return one.ours && one.repository.empty() && !one.has_ref; };
+  if (input.empty() || std::ranges::none_of(checkouts_of(target), takes_started)) return;
+  rules.add(
+      file, call.at, "Y117", Severity::warning,
+      fmt::format("this workflow checks out `inputs.{}`, and the dispatch of {} passes no `ref`: that one builds "
+                  "the revision that this run was started for",
+                  input, call.target),
+      fmt::format("pass `ref: ${{{{ inputs.{} || github.ref }}}}` to the action, if it is a branch or tag", input));
 }
 
 void check_dispatch(const Rules& rules, const File& file, const Call& call) {
@@ -177,6 +204,7 @@ void check_dispatch(const Rules& rules, const File& file, const Call& call) {
   check_dispatched_inputs(rules, file, call, *target);
   check_literals(rules, file, call, *target->dispatch);
   check_forwarding(rules, file, call, *target->dispatch);
+  check_other_revision(rules, file, call, *target);
 }
 
 void check_call(const Rules& rules, const File& file, const Call& call) {

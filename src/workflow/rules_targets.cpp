@@ -142,13 +142,13 @@ void lists_of_build_file(const std::string& text, const TargetList& origin, std:
   column.end();
 }
 
-/// What else is wanted of the Dockerfiles of the repository itself: each file is read once.
-struct DockerfileParts {
+/// What else is wanted of the build files of the repository itself: each file is read once.
+struct BuildFileParts {
   std::vector<WrittenVersion>& versions;
   std::vector<std::unique_ptr<File>>& suppressing;
 
   void take(const std::string& path, std::string text) const {
-    add_dockerfile_versions(path, text, versions);
+    if (is_dockerfile(path)) add_dockerfile_versions(path, text, versions);
     if (text.find(k_suppression) == std::string::npos) return;
     auto file = std::make_unique<File>();
     file->path = path;
@@ -159,7 +159,7 @@ struct DockerfileParts {
 };
 
 void lists_of_tree(Tree& tree, const std::string& repository, std::vector<TargetList>& found,
-                   const DockerfileParts& parts) {
+                   const BuildFileParts& parts) {
   std::size_t scanned = 0;
   for (const auto& path : tree.files()) {
     if (!is_build_file(path) || ++scanned > k_scanned_files_max) continue;
@@ -169,7 +169,7 @@ void lists_of_tree(Tree& tree, const std::string& repository, std::vector<Target
     origin.repository = repository;
     origin.file = path;
     lists_of_build_file(*text, origin, found);
-    if (repository.empty() && is_dockerfile(path)) parts.take(path, std::move(*text));
+    if (repository.empty()) parts.take(path, std::move(*text));
   }
 }
 
@@ -349,9 +349,9 @@ void check_targets(const Rules& rules) {
   std::vector<TargetList> lists;
   lists_of_workflows(rules.repository, lists);
   std::vector<WrittenVersion> versions;
-  const DockerfileParts parts{versions, rules.dockerfiles};
+  const BuildFileParts parts{versions, rules.build_files};
   lists_of_tree(*rules.repository.tree, "", lists, parts);
-  for (const auto& [name, tree] : rules.others) lists_of_tree(*tree, name, lists, parts);
+  for (const auto& [name, tree] : rules.given) lists_of_tree(*tree, name, lists, parts);
   check_copies(rules, lists);
   check_reach(rules, lists);
   check_versions(rules, std::move(versions));

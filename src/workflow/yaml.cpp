@@ -343,17 +343,19 @@ Parsed parse_yaml(NamedText named) {
   return parsed;
 }
 
-Position position_in(const Node& scalar, std::size_t offset) { return PositionWalk(scalar).at(offset); }
+Position position_in(const Node& scalar, std::size_t offset) { return Positions(scalar).at(offset); }
 
-Position PositionWalk::at(std::size_t offset) {
-  for (const auto end = std::min(offset, scalar_.text.size()); seen_ < end; ++seen_)
-    if (scalar_.text[seen_] == '\n') ++breaks_, line_begin_ = seen_ + 1;
+Position Positions::at(std::size_t offset) {
+  const auto end = std::min(offset, scalar_.text.size());
+  for (; seen_ < end; ++seen_)
+    if (scalar_.text[seen_] == '\n') line_begins_.push_back(seen_ + 1);
+  auto breaks = std::ranges::upper_bound(line_begins_, end) - line_begins_.begin();
   auto position = scalar_.at;
   if (scalar_.style == Node::Style::literal) {
-    position.line += breaks_;
-    position.column += static_cast<std::uint32_t>(seen_ - line_begin_);
-  } else if (breaks_ == 0 && scalar_.style != Node::Style::folded) {
-    position.column += static_cast<std::uint32_t>(seen_) + (scalar_.style == Node::Style::quoted ? 1 : 0);
+    position.line += static_cast<std::uint32_t>(breaks);
+    position.column += static_cast<std::uint32_t>(breaks == 0 ? end : end - line_begins_[breaks - 1]);
+  } else if (breaks == 0 && scalar_.style != Node::Style::folded) {
+    position.column += static_cast<std::uint32_t>(end) + (scalar_.style == Node::Style::quoted ? 1 : 0);
   }
   return position;
 }

@@ -85,17 +85,16 @@ Parsed parse_yaml(NamedText named);
 /// literal blocks; elsewhere the position of the scalar. Linear in the offset.
 Position position_in(const Node& scalar, std::size_t offset);
 
-/// The same of many places of one scalar, which must live longer. Linear in the text for all of them together.
-class PositionWalk {
+/// The same for many places of one scalar, which must live longer, in any order. Reads the text once for all of them.
+class Positions {
 public:
-  explicit PositionWalk(const Node& scalar) : scalar_(scalar) {}
-  /// `offset` must not be smaller than at the call before.
+  explicit Positions(const Node& scalar) : scalar_(scalar) {}
   Position at(std::size_t offset);
 
 private:
   const Node& scalar_;
-  std::size_t seen_ = 0, line_begin_ = 0;
-  std::uint32_t breaks_ = 0;
+  std::size_t seen_ = 0;                 ///< what is before it was read
+  std::vector<std::size_t> line_begins_; ///< of all lines there but the first
 };
 
 } // namespace quarry::workflow

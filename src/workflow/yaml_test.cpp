@@ -37,6 +37,19 @@ TEST(Yaml, LiteralBlocksKnowTheirLines) {
   EXPECT_EQ(at.column, 7u);
 }
 
+TEST(Yaml, PlacesAreFoundInAnyOrder) {
+  auto parsed = parse_yaml({"run: |\n  one\n  two x\n\n  y\n", "a.yml"});
+  const auto* run = parsed.root.find("run");
+  ASSERT_TRUE(run);
+  Positions places(*run);
+  for (std::size_t at : {run->text.find('y'), std::size_t{0}, run->text.find('x'), std::size_t{3}, run->text.size()}) {
+    auto found = places.at(at), alone = position_in(*run, at);
+    EXPECT_EQ(found.line, alone.line) << at;
+    EXPECT_EQ(found.column, alone.column) << at;
+  }
+  EXPECT_EQ(places.at(run->text.find('y')).line, 5u);
+}
+
 TEST(Yaml, QuotedTextsKnowTheirColumns) {
   for (auto quote : {"'", "\""}) {
     auto parsed = parse_yaml({fmt::format("a: {0}x y{0}\n", quote), "a.yml"});

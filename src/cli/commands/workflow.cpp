@@ -89,7 +89,7 @@ std::string workflow_summary(const Linted& linted, const Codes& codes, Look look
   if (!report.suppressed.empty())
     text += fmt::format("{} suppressed\n", units::things(report.suppressed.size(), "finding"));
   for (const auto& [what, count] : report.not_looked_at)
-    text += fmt::format("not looked at: {} {}\n", units::count(count), what);
+    text += fmt::format("not looked at: {}, {}\n", what, units::things(count, "place"));
   return text;
 }
 
@@ -118,10 +118,24 @@ Result<std::size_t> remove_baseline(const Baseline& baseline, workflow::LintOpti
   return workflow::remove_known(report, *before);
 }
 
+/// A finding of another repository ("OWNER/REPO:path") has no file in this one: code scanning and annotations get it at
+/// the first workflow.
+std::vector<workflow::Located> for_scanning(const workflow::Report& report) {
+  auto found = report.findings;
+  for (auto& one : found) {
+    if (one.file.find(':') == one.file.npos || report.first_file.empty()) continue;
+    one.message = workflow::to_finding(one).place + ": " + one.message;
+    one.file = report.first_file;
+    one.at = {1, 1};
+  }
+  return found;
+}
+
 Result<void> print_workflow(Context& context, const Arguments& arguments, const Linted& linted) {
   const auto& report = linted.report;
   auto format = arguments.get("--format");
-  TRY_DO(print_for_programs(context, placed(report.findings), {format, "quarry workflow lint", counts_text(report)}));
+  TRY_DO(
+      print_for_programs(context, placed(for_scanning(report)), {format, "quarry workflow lint", counts_text(report)}));
   if (format == "text" || format == "github") {
     TRY(auto codes, load_codes_of(context.resources, "workflow"));
     Findings shown;
