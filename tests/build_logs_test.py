@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import shutil
 import subprocess
@@ -112,6 +113,29 @@ def test_the_runner_is_slow_and_not_the_content(logs):
     for variant, minutes in review.JOB_MINUTES.items():
         assert factors[variant] == pytest.approx(minutes / 51, abs=0.01)
     assert document["runner_share"] > 0.99 and document["same_actions"] and document["effects"] == []
+
+
+def job_of_steps(path: Path, seconds: dict[str, float]) -> Path:
+    """A job's log in which no rule finds a phase: steps with what they took."""
+    lines, clock = [], datetime.datetime(2026, 11, 29, 10)
+    for step, length in seconds.items():
+        for text, after in ((f"##[group]Run {step}", 0), ("##[endgroup]", length)):
+            lines.append(f"{clock:%Y-%m-%dT%H:%M:%S}.0000000Z {text}\n")
+            clock += datetime.timedelta(seconds=after)
+    path.write_text("".join(lines) + f"{clock:%Y-%m-%dT%H:%M:%S}.0000000Z end\n")
+    return path
+
+
+def test_jobs_without_phases_are_compared_by_steps(tmp_path):
+    steps = {"Checkout": 10, "Install": 60, "Build": 900, "Test": 300, "Upload": 40}
+    fast = job_of_steps(tmp_path / "fast.log", steps)
+    slow = job_of_steps(tmp_path / "slow.log", {name: 2 * length for name, length in steps.items()} | {"Upload": 400})
+    document = read("time", "compare", fast, slow)
+    assert document["by_steps"] and document["common"] == 5
+    assert [v["factor"] for v in document["variants"]] == pytest.approx([1, 2], abs=0.01)
+    assert [(e["variant"], e["what"]) for e in document["effects"]][0] == ("slow", "step Upload")
+    assert "from 5 steps that all variants have" in good("time", "compare", fast, slow).out
+    refused("X504", 2, "time", "compare", fast, job_of_steps(tmp_path / "other.log", {"Checkout": 10, "Install": 60, "Deploy": 50}))
 
 
 def test_the_page_stands_alone(logs, tmp_path):
@@ -421,3 +445,13 @@ def test_bad_input(tmp_path):
     assert "bomb.xml:1:" in refused("X010", 6, "test", "report", tmp_path / "bomb.xml").err
     (tmp_path / "rules.toml").write_text('schema = "quarry.log-rules/1"\n[[noise]]\nname = "a"\nlinse = ["b"]\n')
     assert "rules.toml:2" in refused("X501", 2, "log", "report", binary, "--rules", tmp_path / "rules.toml").err
+
+
+def test_times_of_a_log_without_stamps(tmp_path):
+    """`pytest -q` prints its end alone; how long the other phase took, and the whole job, nobody knows."""
+    (tmp_path / "a.log").write_text("+ auditwheel repair a.whl\nINFO:auditwheel.main_repair:Fixed-up wheel written to a.whl\n1068 passed, 3 skipped in 1190.55s (0:19:50)\n")
+    done = good("time", "report", tmp_path / "a.log")
+    rows = {line.split("  ")[0].strip() or line.split()[0]: line.split() for line in done.out.splitlines() if line.strip()}
+    assert any(row[:2] == ["tests", "19"] for row in rows.values()), done.out
+    assert any(row[:2] == ["auditwheel", "unknown"] for row in rows.values()) and any(row[:2] == ["unattributed", "unknown"] for row in rows.values()), done.out
+    assert "%" not in done.out

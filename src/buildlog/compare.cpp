@@ -9,7 +9,8 @@
 namespace quarry::buildlog {
 
 namespace {
-using Rows = std::vector<std::vector<double>>; // [variant][what]
+using Rows = std::vector<std::vector<double>>;                         // [variant][what]
+constexpr std::string_view k_of_phase = "phase ", k_of_step = "step "; // begin the names of durations
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -25,10 +26,12 @@ double spread(std::vector<double> values) {
   return 1.4826 * median(std::move(values));
 }
 
-std::map<std::string, double> durations(const TimeReport& report) {
-  std::map<std::string, double> found;
+using Durations = std::map<std::string, double>;
+
+Durations phases_and_actions(const TimeReport& report) {
+  Durations found;
   for (const auto& phase : report.phases)
-    if (phase.seconds >= k_common_seconds_min) found["phase " + phase.name] += phase.seconds;
+    if (phase.seconds >= k_common_seconds_min) found[std::string(k_of_phase) + phase.name] += phase.seconds;
   for (const auto& action : report.actions)
     if (action.seconds >= k_common_seconds_min) {
       auto& seconds = found[action.phase + ": " + action.name];
@@ -37,13 +40,20 @@ std::map<std::string, double> durations(const TimeReport& report) {
   return found;
 }
 
+Durations steps(const TimeReport& report) {
+  Durations found;
+  for (const auto& step : report.steps)
+    if (step.seconds >= k_common_seconds_min) found[std::string(k_of_step) + step.name] += step.seconds;
+  return found;
+}
+
 struct Common {
   std::vector<std::string> names;
   Rows logs; // logarithms of seconds
 };
 
-Common common_of(const std::vector<TimeReport>& reports) {
-  std::vector<std::map<std::string, double>> all;
+Common common_of(const std::vector<TimeReport>& reports, Durations (*durations)(const TimeReport&)) {
+  std::vector<Durations> all;
   for (const auto& report : reports) all.push_back(durations(report));
   Common common;
   common.logs.resize(reports.size());
@@ -142,14 +152,21 @@ Result<TimeComparison> compare_times(const std::vector<TimeReport>& reports) {
   if (reports.size() < 2)
     return fail(ErrorKind::invalid_argument, "X504", "one log has nothing to be compared with",
                 "name two logs or more");
-  auto common = common_of(reports);
+  auto common = common_of(reports, phases_and_actions);
+  TimeComparison out;
+  // Not both: a step's time holds that of its phases.
+  if (common.names.size() < k_common_min) {
+    common = common_of(reports, steps);
+    out.by_steps = true;
+  }
   if (common.names.size() < k_common_min)
     return fail(
         ErrorKind::invalid_argument, "X504",
-        fmt::format("the logs have {} phases and actions in common; {} are needed", common.names.size(), k_common_min),
+        fmt::format("the logs have fewer than {} phases and actions, and {} steps, of {:g} s or more in common; "
+                    "{} are needed",
+                    k_common_min, common.names.size(), k_common_seconds_min, k_common_min),
         "compare logs of the same job; `quarry time report` shows what each of them has");
   auto polished = polish(common.logs);
-  TimeComparison out;
   out.common = common.names.size();
   out.runner_share = explained(polished);
   out.same_actions = same_actions(reports);
@@ -167,7 +184,8 @@ Result<TimeComparison> compare_times(const std::vector<TimeReport>& reports) {
                         0};
     for (std::size_t k = 0; k < common.names.size(); ++k) {
       auto expected = std::exp(polished.runner[i] + polished.what[k]), seconds = std::exp(common.logs[i][k]);
-      if (common.names[k].starts_with("phase ")) runner.content += seconds - expected;
+      if (common.names[k].starts_with(k_of_phase) || common.names[k].starts_with(k_of_step))
+        runner.content += seconds - expected;
       if (std::fabs(polished.residual[i][k]) > unusual)
         out.effects.push_back({reports[i].variant, common.names[k], seconds, expected});
     }

@@ -1,14 +1,15 @@
 #pragma once
 // Is a slow variant slow because of its runner or because of what it builds? Durations of the phases and actions that
 // all variants have in common are split into a factor of the runner, which all of them share, and what is left, which
-// belongs to the content (median polish of the logarithms; Tukey 1977). Pure.
+// belongs to the content (median polish of the logarithms; Tukey 1977). Logs with fewer than three of them in common
+// are compared by the steps of the GitHub job. Pure.
 #include "buildlog/times.hpp"
 #include <string>
 #include <vector>
 
 namespace quarry::buildlog {
 
-constexpr std::size_t k_common_min = 3;    ///< phases and actions in common; fewer prove nothing
+constexpr std::size_t k_common_min = 3;    ///< durations in common; fewer prove nothing
 constexpr double k_common_seconds_min = 5; ///< shorter ones are noise of the samples
 
 struct RunnerFactor {
@@ -24,7 +25,8 @@ struct ContentEffect {
 };
 
 struct TimeComparison {
-  std::size_t common = 0; ///< phases and actions in all variants
+  std::size_t common = 0; ///< phases and actions in all variants, or steps
+  bool by_steps = false;  ///< common counts steps
   std::vector<RunnerFactor> runners;
   std::vector<ContentEffect> effects; ///< largest first
   double runner_share = 0;            ///< of the variance between variants, 0 to 1

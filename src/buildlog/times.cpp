@@ -303,7 +303,12 @@ private:
   void marker(std::size_t number, bool ends, std::string_view text) {
     const auto& rule = rules_.phases[number];
     auto at = phases_.find([&](const Open& o) { return o.name == rule.name && o.step == 0; });
-    if (ends && at != phases_.none()) phases_.close(at, clock_, figure_behind(text, " in ").value_or(-1));
+    auto said = ends ? figure_behind(text, " in ") : std::nullopt;
+    if (ends && at == phases_.none() && said) { // `pytest -q` prints its end alone
+      phases_.open({rule.name, 0, false, 0, 0}, clock_);
+      at = phases_.find([&](const Open& o) { return o.name == rule.name && o.step == 0; });
+    }
+    if (ends && at != phases_.none()) phases_.close(at, clock_, said.value_or(-1));
     if (!ends && at == phases_.none()) phases_.open({rule.name, 0, false, 0, 0}, clock_);
   }
 

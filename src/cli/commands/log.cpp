@@ -249,7 +249,9 @@ Command report_command() {
                    {"gh run view 22368 --log-failed | quarry log report -", "the failed jobs of a run"},
                    {"quarry log report py3.11.log py3.12.log --format github",
                     "in a GitHub job: annotations, and all findings in the step summary"}},
-      .exit_codes = {{1, "a job failed, or a deadline is near"}, {6, "a log cannot be read; the others are reported"}},
+      .exit_codes = {{1, "a job failed, or a deadline is near"},
+                     {2, "all files are empty or no logs"},
+                     {6, "a log cannot be read; the others are reported"}},
       .schema = "quarry.log-report/1",
       .run = run_report};
 }

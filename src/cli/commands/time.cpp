@@ -101,6 +101,11 @@ Section savings_section(const Read& read) {
   return section;
 }
 
+/// A phase of a log without stamps whose tool did not print how long it took.
+bool is_known(const TimeReport& report, const buildlog::PhaseTime& phase) {
+  return report.stamped || phase.seconds > 0;
+}
+
 void add_sections(const TimeReport& report, std::vector<Section>& into) {
   Section phases{report.variant + ": " + duration(report.total),
                  {"phase", "time", "share", "times"},
@@ -108,12 +113,13 @@ void add_sections(const TimeReport& report, std::vector<Section>& into) {
                  {},
                  report.stamped ? ""
                                 : "the lines have no time stamps: only what tools print about themselves is known"};
+  // Without stamps nobody knows how long the job took: no shares then.
+  auto share = [&](double seconds) { return report.stamped ? units::percent(seconds, report.total) : std::string(); };
   for (const auto& phase : report.phases)
-    phases.rows.push_back(
-        {phase.name, duration(phase.seconds), units::percent(phase.seconds, report.total), units::count(phase.times)});
-  if (report.stamped)
-    phases.rows.push_back(
-        {"unattributed", duration(report.unattributed), units::percent(report.unattributed, report.total), ""});
+    phases.rows.push_back({phase.name, is_known(report, phase) ? duration(phase.seconds) : "unknown",
+                           share(phase.seconds), units::count(phase.times)});
+  phases.rows.push_back(
+      {"unattributed", report.stamped ? duration(report.unattributed) : "unknown", share(report.unattributed), ""});
   if (report.stamped && report.unattributed > report.total / 2)
     phases.text = "no rule claims most of the time; --rules adds phases (docs/formats/log-rules.md)";
   into.push_back(std::move(phases));
@@ -252,11 +258,12 @@ std::string verdict(const buildlog::TimeComparison& found) {
 Result<int> run_compare(Context& context, const Arguments& arguments) {
   TRY(auto read, read_times(context, arguments));
   TRY(auto found, buildlog::compare_times(read.reports));
-  Section runners{verdict(found),
-                  {"variant", "time", "runner", "95 %", "content"},
-                  {k_name, k_number, k_number, k_text, k_number},
-                  {},
-                  fmt::format("from {} phases and actions that all variants have", found.common)};
+  Section runners{
+      verdict(found),
+      {"variant", "time", "runner", "95 %", "content"},
+      {k_name, k_number, k_number, k_text, k_number},
+      {},
+      fmt::format("from {} {} that all variants have", found.common, found.by_steps ? "steps" : "phases and actions")};
   Json variants = Json::array(), effects = Json::array();
   for (const auto& r : found.runners) {
     runners.rows.push_back({r.variant, duration(r.total), fmt::format("{:.2f}x", r.factor),
@@ -282,6 +289,7 @@ Result<int> run_compare(Context& context, const Arguments& arguments) {
   }
   print_report(context, arguments, {runners, unusual, savings_section(read)}, read.findings);
   context.out.document({{"common", found.common},
+                        {"by_steps", found.by_steps},
                         {"runner_share", number(found.runner_share)},
                         {"same_actions", found.same_actions},
                         {"variants", variants},
@@ -297,7 +305,8 @@ Command compare_command() {
       .summary = "whether variants are slow because of their runners or their content",
       .description =
           "Takes the durations of the phases and actions that all logs have in common and splits them into a factor "
-          "of each runner and the rest, which belongs to what is built (median polish). A factor is against the "
+          "of each runner and the rest, which belongs to what is built (median polish). Logs with fewer than three "
+          "of them in common are compared by the steps of the GitHub job. A factor is against the "
           "fastest runner; where its interval of 95 % holds 1, nothing is proven.",
       .operands = {k_log},
       .flags = {k_targets, k_cached, k_shared, k_html, format_flag(), log_rules_flag()},
