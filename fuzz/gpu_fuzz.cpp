@@ -34,7 +34,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzzing::require(object.offset <= size);
     fuzzing::require(object.container != gpu::Container::bundle || object.bytes <= size - object.offset);
   }
-  for (const auto& finding : contents->findings) fuzzing::require(finding.code == "G101" || finding.code == "G102");
+  for (const auto& finding : contents->findings)
+    fuzzing::require(finding.code == "G101" || finding.code == "G102" || finding.code == "G117" ||
+                     finding.code == "G118");
   thin_once(file);
   if (auto named = gpu::target_of_path(fuzzing::as_text(data, size)))
     fuzzing::require(named->unit.find('*') != std::string::npos && !named->target.processor.empty());

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pty
@@ -360,7 +361,7 @@ def test_explain_names_near_codes_with_their_titles():
 def test_hidden_commands_answer_help():
     page = good("store", "--help").out
     assert "store setting" in page and "store put" not in page
-    assert "replacing what was there before" in good("store", "put", "--help").out
+    assert "unless `--force` says to replace it" in " ".join(good("store", "put", "--help").out.split())
     assert "command table" in good("docs", "--help").out
     assert "docs" not in re.findall(r"^  (\w+)", good("help").out, re.M)
 
@@ -404,3 +405,19 @@ def test_the_licence_of_everything_inside_travels_with_the_program():
     assert {part["name"] for part in sbom["components"]} == inside == set(licenses) - {"quarry"}
     printed = good("version", "--licenses").out
     assert all(text in printed for text in licenses.values())
+
+
+def test_store_put_keeps_what_is_there(tmp_path):
+    first, other, at = tmp_path / "first", tmp_path / "other", ("--store", f"file:{tmp_path / 'store'}")
+    first.write_text("one"), other.write_text("two")
+    for _ in range(2):
+        good("store", "put", first, "channels/stable.json", *at)
+    said = refused("R009", 7, "store", "put", other, "channels/stable.json", *at).err
+    assert "holds another channels/stable.json" in said and "--force" in said
+    assert (tmp_path / "store/channels/stable.json").read_text() == "one"
+    refused("R008", 6, "store", "put", first, "channels/stable.json", "--sha256", "0" * 64, *at)
+    refused("R008", 6, "store", "put", first, "new", "--sha256", "0" * 64, *at)
+    refused("C006", 2, "store", "put", first, "channels/stable.json", "--sha256", "0123", *at)
+    good("store", "put", first, "channels/stable.json", "--sha256", hashlib.sha256(b"one").hexdigest(), *at)
+    good("store", "put", other, "channels/stable.json", "--force", *at)
+    assert (tmp_path / "store/channels/stable.json").read_text() == "two"

@@ -132,6 +132,24 @@ def test_python_to_cp_version(python: str, directory: str, tmp_path: Path):
     assert (tmp_path / "GITHUB_ENV").read_text() == f"cp_version={directory}\n"
 
 
+def test_compute_jax_package_version(tmp_path: Path):
+    """The answers of the script, for the requirements of JAX's build."""
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text("# what the build takes\nnumpy==2.0\n  jax == 0.8.0  # pinned\njaxlib==0.7.0\n")
+    words = ("compute_jax_package_version", "--jax-requirements", requirements, "--rocm-version")
+    for rocm, local in {"7.12.0": "7.12.0", "7.12.0a20261121": "7.12.0a20261121", "7.12.0.dev0+e1a5d395": "7.12.0.dev0.e1a5d395"}.items():
+        environment = job(tmp_path)
+        assert compat(*words, rocm, environment=environment).out == f"JAX_VERSION=0.8.0\nJAXLIB_VERSION=0.8.0+rocm{local}\n"
+        assert outputs(tmp_path, "GITHUB_ENV") == {"JAX_VERSION": "0.8.0", "JAXLIB_VERSION": f"0.8.0+rocm{local}"}
+        assert compat(*words, rocm, "--json").json["jaxlib_version"] == f"0.8.0+rocm{local}"
+    environment = job(tmp_path)
+    refuses("M004", *words, "7.x", environment=environment)
+    requirements.write_text("jax>=0.8.0\njax-rocm7-plugin==0.8.0\n")
+    refuses("N016", *words, "7.12.0", environment=environment)
+    refuses("D001", "compute_jax_package_version", "--jax-requirements", tmp_path / "none", "--rocm-version", "7.12.0", exit_code=3, environment=environment)
+    assert outputs(tmp_path, "GITHUB_ENV") == {}
+
+
 @pytest.mark.parametrize(
     ("python", "code"), [("", "C006"), ("312", "N014"), ("3.12.1", "N014"), ("2.7", "N014"), ("three", "N014")]
 )
@@ -956,7 +974,14 @@ def test_promotion_follows_the_rule_of_february(tmp_path, build, test, runner, b
 
 def test_names_are_not_guessed():
     assert "fetch_artifacts" in refuses("C001", "fetch-artifacts").err
-    refuses("C001", "build_tarballs")
+
+
+def test_a_script_without_a_drop_in_is_told_what_takes_its_place():
+    """Each script of the workflows: the table of differences says what to do instead, and so does the program."""
+    assert "`quarry artifact tarball`" in refuses("C001", "build_tarballs").err
+    for _, name, reason in dist_facts.read_allowed(ROOT / "docs/differences.tsv", "cli"):
+        done = refuses("C001", name, "--anything", "1")
+        assert f"{name} of TheRock has no drop-in" in done.err and reason in done.err.replace("\n  ", " "), done.err
 
 
 @cache
@@ -1018,6 +1043,24 @@ def test_every_recorded_flag_has_a_fate(fact: dict, tmp_path: Path):
         assert "unknown flag" not in done.err and f"has no {name}" not in done.err, f"{name}: {done.err}"
     told = " ".join(reason for _, reason in guide()[fact["name"]].values())
     assert [name for name in fact["outputs"] if f"`{name}`" not in told] == [], "outputs that no row names"
+
+
+@pytest.mark.parametrize("fact", [each for each in FACTS if each["environment"]], ids=lambda fact: f"{fact['era']}-{fact['path'].replace('/', '-')}")
+def test_every_recorded_variable_has_a_fate(fact: dict):
+    """What the scripts of both months read from the environment: same, better or refused in the guide; a script without a drop-in has a row as a whole."""
+    if fact["name"] not in guide():
+        assert fact["name"] in {name for _, name, _ in dist_facts.read_allowed(ROOT / "docs/differences.tsv", "cli")}
+        return
+    fates = {name: guide()[fact["name"]].get(name, ("missing", ""))[0] for name in fact["environment"]}
+    assert {name: fate for name, fate in fates.items() if fate not in ("same", "better", "refused")} == {}, "docs/guides/drop-in.md"
+
+
+def test_what_is_not_the_same_has_a_row():
+    """Each flag or variable that the guide calls better or refused stands in the table of differences with the guide's reason, and no other does."""
+    of_guide = {f"{script} {name}": re.sub(r"\[([^]]+)\]\([^)]*\)", r"\1", reason) for script, name, fate, reason in rows() if fate in ("better", "refused")}
+    listed = dist_facts.read_allowed(ROOT / "docs/differences.tsv", "fates")
+    assert {name: reason for _, name, reason in listed} == of_guide
+    assert len(listed) == len(of_guide) and all(of_guide.values())
 
 
 def test_every_script_of_the_workflows_is_answered():
@@ -1084,6 +1127,6 @@ def test_fates_are_true(script: str, name: str, fate: str, reason: str):
 def test_no_name_of_a_variable_is_invented():
     """Each variable of the guide is read by the sources."""
     source = "".join(path.read_text() for path in (ROOT / "src").rglob("*.cpp"))
-    unread = {"CUSTOM_PREFIX"}  # the rows say that they are not needed
+    unread = {"CUSTOM_PREFIX", "LINUX_USE_PREBUILT_ARTIFACTS", "WINDOWS_USE_PREBUILT_ARTIFACTS"}  # the rows say that they are not needed
     named = {name for _, name, _, _ in rows() if name.isupper() and "_" in name and name != "TOP_DIR" and name != "VENV_DIR"}
     assert {name for name in named if f'"{name}"' not in source} == unread

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import struct
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+from support.measured import measured  # noqa: E402
 from support.quarry import PROGRAM, clean_environment  # noqa: E402
 
 SECONDS = 60  # a bound, not a measurement: the slowest of these takes 2 seconds of a processor and 260 MB
@@ -36,14 +35,15 @@ def wheel(place: Path, files: dict[str, bytes]) -> Path:
 
 def checked(path: Path) -> tuple[int, str]:
     """The exit code and all that was said, within the bounds."""
-    command = [PROGRAM, "wheel", "check", path]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment())
-    with process.stdout:
-        said = process.stdout.read().decode(errors="replace")
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert usage.ru_utime + usage.ru_stime < SECONDS and usage.ru_maxrss * 1024 < MEMORY, usage
-    return process.returncode, said
+    done = measured(PROGRAM, "wheel", "check", path, environment=clean_environment())
+    assert done.seconds < SECONDS and done.peak < MEMORY, (done.seconds, done.peak)
+    return done.code, done.said
+
+
+def test_memory_of_the_tests_does_not_count():
+    ours = bytearray(300_000_000)
+    ours[::4096] = bytes(len(range(0, len(ours), 4096))).replace(b"\0", b"\1")
+    assert measured(PROGRAM, "--version", environment=clean_environment()).peak < 100_000_000
 
 
 def section(name: int, kind: int, offset: int, size: int) -> bytes:

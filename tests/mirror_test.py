@@ -85,6 +85,13 @@ def test_where_a_file_came_from_is_recorded(upstream, requirements, tmp_path):
     assert record["fetched"].startswith("20") and record["tool"].startswith("quarry ")
 
 
+def test_a_record_of_origin_that_cannot_be_written_is_an_error(upstream, requirements, tmp_path):
+    """A file called `provenance` is in the way of the directory. It must not be taken for a record of another job."""
+    (tmp_path / "store/python-deps").mkdir(parents=True)
+    (tmp_path / "store/python-deps/provenance").write_text("not ours\n")
+    refused("D002", 7, *words(upstream, requirements, tmp_path / "store"), environment=DIRECT)
+
+
 def test_a_second_run_transfers_nothing(upstream, requirements, tmp_path):
     first = good(*words(upstream, requirements, tmp_path / "store"), "--json", environment=DIRECT).json
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").rglob("*") if path.is_file()}

@@ -134,6 +134,22 @@ def test_publish_asks_for_what_was_expected(tmp_path):
     refused("Q434", 2, "publish", now, *store, "--run-id", "4", "--claims", tmp_path / "now" / next(now.iterdir()).name)
 
 
+def test_publish_compares_versions_with_those_of_the_channel(tmp_path):
+    """Without --against: a version that sorts below what the channel shows is told in profile store, and refused in release."""
+    store = ("--store", f"file:{tmp_path}/store", "--platform", "linux", "--channel", "stable")
+    for version in ("2.10.0+rocm7", "2.10.0+rocm10", "2.11.0+rocm10"):
+        (tmp_path / version).mkdir()
+        distributions.wheel(tmp_path / version, "torch", version)
+    shown, below, above = tmp_path / "2.10.0+rocm7", tmp_path / "2.10.0+rocm10", tmp_path / "2.11.0+rocm10"
+    notes = lambda directory, run, *more: [one for one in good("publish", directory, *store, "--run-id", run, "--json", *more).json["notes"] if one["code"] == "Q421"]  # noqa: E731
+    assert notes(shown, "1") == []
+    done = refused("P091", 1, "publish", below, *store, "--run-id", "2", "--profile", "release")
+    assert "torch 2.10.0+rocm10 sorts below 2.10.0+rocm7 of channel stable" in done.err
+    assert [one["severity"] for one in notes(below, "2")] == ["warning"]
+    assert notes(below, "3", "--against", "run:2-linux") == []
+    assert notes(shown, "1") == [] and notes(above, "4") == []
+
+
 def test_one_file_name_with_different_bytes(tmp_path):
     """The first operand's file is judged, and the other one is told: a store would keep one of them."""
     places = [tmp_path / name for name in "abcd"]

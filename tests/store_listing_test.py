@@ -53,6 +53,23 @@ def test_runs_are_listed(store: str):
     good("set", "show", locator, "--store", store)
 
 
+def test_all_sets_of_a_channel_are_judged(tmp_path: Path):
+    """An old set is installed, too: 17 of them, and what is wrong with the newest comes first."""
+    at = ("--store", f"file:{tmp_path}/store")
+    for number in range(17):
+        packages = tmp_path / str(number)
+        packages.mkdir()
+        wheel(packages, "demo", f"1.{number}")
+        good("publish", packages, *at, "--run-id", str(number + 1), "--platform", "linux", "--channel", "staging")
+    (channel,) = good("status", *at, "--json").json["channels"]
+    shown = channel["untested"]
+    assert (channel["sets"], channel["sets_judged"]) == (17, 17) and len({one["set"] for one in shown}) == 17
+    newest = good("set", "list", *at, "--json").json["sets"][0]["set"]
+    assert shown[0]["set"] == newest
+    text = good("status", *at).out
+    assert "were judged" not in text and f"set:{newest[:12]}" in text.splitlines()[1]
+
+
 def test_one_damaged_channel_does_not_hide_the_others(store: str, tmp_path: Path):
     copy = tmp_path / "store"
     shutil.copytree(store.removeprefix("file:"), copy)

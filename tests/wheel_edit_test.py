@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from support import distributions, static_server  # noqa: E402
 from support.clients import client  # noqa: E402
+from support.defective_wheels import Draft  # noqa: E402
 from support.quarry import PROGRAM, clean_environment, good, refused  # noqa: E402
 
 
@@ -155,3 +156,9 @@ def test_the_original_is_never_replaced(wheel):
     refused("W026", 2, "wheel", "edit", wheel, "--set", "Summary=x", "-d", wheel.parent)
     refused("C006", 2, "wheel", "edit", wheel, "--set", "Summary", "-d", wheel.parent / "out")
     assert wheel.read_bytes() == before
+
+
+def test_a_missing_record_is_said_of_the_wheel(tmp_path):
+    made = Draft(without=("RECORD",)).save(tmp_path)
+    done = refused("W010", 1, "wheel", "retag", made, "--platform-tag", "linux_x86_64", "-d", tmp_path / "out")
+    assert f"quarry wheel verify {made}" in done.err and "foo-1.0.dist-info/RECORD is missing" in done.err

@@ -78,9 +78,12 @@ def with_other_local_size(data: bytearray) -> bytearray:
     return data
 
 
-def with_a_link(data: bytearray) -> bytearray:
-    struct.pack_into("<I", data, central_directory(data) + 38, 0o120777 << 16)
-    return data
+def with_mode(mode: int) -> Callable[[bytearray], bytearray]:
+    def change(data: bytearray) -> bytearray:
+        struct.pack_into("<I", data, central_directory(data) + 38, mode << 16)
+        return data
+
+    return change
 
 
 def packed_with_lzma(place: Path) -> Path:
@@ -115,7 +118,9 @@ DEFECTS = {
     "case": Defect("Z017", with_files(**{"a/B.txt": "x", "a/b.txt": "y"})),
     "normalisation": Defect("Z017", with_files(**{"a/\u00e9.txt": "x", "a/e\u0301.txt": "y"})),
     "file and directory": Defect("Z018", with_files(**{"a": "x", "a/b.txt": "y"})),
-    "link": Defect("Z019", archive(with_a_link)),
+    "link": Defect("Z019", archive(with_mode(0o120777))),
+    "setuid": Defect("Z019", archive(with_mode(0o104755))),
+    "device": Defect("Z019", archive(with_mode(0o020666))),
     "no RECORD": Defect("W001", Draft(without=("RECORD",))),
     "file without row": Defect("W002", Draft(record={"foo.py": None})),
     "row without file": Defect("W002", Draft(record_more="bar.py,sha256=abc,1\n")),
@@ -133,6 +138,7 @@ DEFECTS = {
     "no WHEEL": Defect("W006", Draft(without=("WHEEL",))),
     "other name": Defect("W007", Draft(metadata_text="Metadata-Version: 2.1\nName: bar\nVersion: 1.0\n")),
     "other version": Defect("W007", Draft(metadata_text="Metadata-Version: 2.1\nName: foo\nVersion: 2.0\n")),
+    "licence file outside in 2.1": Defect("W008", Draft(metadata=["License-File: ../LICENSE", "License-File: ../NOTICE"], info_files={"LICENSE": "MIT"}), resolve=True),
     "licence file that is missing": Defect("W008", Draft(metadata_version="2.4", metadata=["License-File: LICENSE"])),
     "entry point without =": Defect("W009", scripts("foo\n")),
     "script without function": Defect("W009", scripts("foo = foo\n")),
@@ -156,6 +162,8 @@ DEFECTS = {
     "Requires-Dist": Defect("M010", Draft(metadata=["Requires-Dist: bar >= "]), resolve=True),
     "Provides-Extra": Defect("M011", Draft(metadata=["Provides-Extra: a b"]), resolve=True),
     "no Name": Defect("M006", Draft(metadata_text="Metadata-Version: 2.1\nVersion: 1.0\n")),
+    "empty METADATA": Defect("M006", Draft(metadata_text="")),
+    "METADATA in Latin-1": Defect("M006", Draft(metadata=["Summary: caf\udce9"]), resolve=True),
     "no Version": Defect("M006", Draft(metadata_text="Metadata-Version: 2.1\nName: foo\n")),
     "no Metadata-Version": Defect("M006", Draft(metadata_text="Name: foo\nVersion: 1.0\n"), resolve=True),
     "metadata 3.0": Defect("M006", Draft(metadata_version="3.0"), resolve=True),
@@ -221,6 +229,7 @@ SOUND = {
             "Requires-Dist: bar>=1,<2; extra == 'device_gfx942' and python_version >= '3.9'", "Requires-Dist: baz; 'linux' in sys_platform or extra != \"device-gfx942\"",
             "Description-Content-Type: text/markdown; charset=\"utf-8\"; variant=GFM", "Dynamic: Requires-Dist", "Import-Name: foo", "Import-Namespace: rocm",
         ],
+        files={"foo.py": "def main(): pass\n", "rocm/foo/__init__.py": ""},
         body="# Title", info_files={"licenses/LICENSE": "text", "licenses/third/NOTICE": "text", "entry_points.txt": "[console_scripts]\nfoo = foo:main\n\n[plugins]\nfoo = foo\n"},
     ),
     "fields of 1.0": Draft(metadata_version="1.0", metadata=["Platform: any", "License: MIT", "Description: text"]),
@@ -249,6 +258,12 @@ def test_what_is_right(name, tmp_path):
     wheel = SOUND[name].save(tmp_path / "dist")
     assert [one for one in findings(wheel) if one["code"] != "Q210" or name != "fields of 1.0"] == []
     assert not refused_by_packaging(wheel, tmp_path)
+
+
+def test_machines_that_pypi_has_no_wheels_for(tmp_path):
+    for machine, found in (("loongarch64", {"Q215"}), ("riscv64", set())):
+        wheel = Draft(tag=f"py3-none-manylinux_2_39_{machine}").save(tmp_path)
+        assert {one["code"] for one in findings(wheel) if one["code"] == "Q215"} == found
 
 
 @pytest.mark.parametrize("name", DEFECTS)

@@ -1,6 +1,5 @@
 """Do the installed ROCm packages belong together? Writes a JUnit report; needs no GPU."""
 
-import ctypes
 import importlib.metadata
 import pathlib
 import subprocess
@@ -39,17 +38,29 @@ def test_targets():
     assert rocm_sdk("targets").split(), "rocm-sdk targets says nothing"
 
 
-def test_libraries_load():
-    loaded = 0
+def libraries():
     for name, one in distributions().items():
         if not name.startswith(("rocm-sdk-core", "rocm-sdk-libraries")):
             continue
         for file in one.files or []:
             # Programs and plug-ins load others; the libraries that people link against load by themselves.
             if file.parent.name == "lib" and ".so." in file.name:
-                ctypes.CDLL(str(file.locate()))
-                loaded += 1
-    assert loaded > 0, "no package holds a library"
+                yield str(file.locate())
+
+
+def load(library):
+    """What is wrong with the library; empty if it can be loaded. A process for each: no program loads all of them, and
+    libLLVM and libclang-cpp end a process that has a second copy of their options."""
+    words = [sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", check=False)
+    return "" if done.returncode == 0 else f"{library}: exit code {done.returncode}\n{done.stdout.strip()[-1000:]}"
+
+
+def test_libraries_load():
+    found = sorted(libraries())
+    assert found, "no package holds a library"
+    defects = [defect for defect in map(load, found) if defect]
+    assert not defects, "\n".join(defects)
 
 
 def main(report):

@@ -69,6 +69,18 @@ Flag distributions_flag() {
           .environment = "QUARRY_DISTRIBUTIONS"};
 }
 
+Result<std::string> delivery_prefix(const Context& context, const Arguments& arguments, const std::string& channel) {
+  auto prefix = arguments.find("--prefix").value_or("");
+  while (prefix.ends_with('/')) prefix.pop_back();
+  if (arguments.has("--prefix") && prefix.empty())
+    return fail(ErrorKind::invalid_argument, "O010", "--prefix is empty: packages do not go to the root of a bucket",
+                "name a directory, such as `--prefix v2/{family}`, or omit it for that of the channel");
+  if (!prefix.empty() && !store::check_key(prefix)) // also where the gate holds, and nothing would be copied
+    return fail(ErrorKind::invalid_argument, "P041", fmt::format("`{}` cannot be a directory in a store", prefix),
+                "a prefix is like v2/{family}; it may use {family} and {platform}");
+  return prefix.empty() ? prefix_for(context, arguments, channel) : Result<std::string>(std::move(prefix));
+}
+
 Result<Destination> destination_of(Context& context, const Arguments& arguments, const std::string& channel) {
   Destination to;
   to.locator = arguments.find("--to-store").value_or("");
@@ -77,17 +89,7 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments,
     return fail(ErrorKind::invalid_argument, "O008", "--prefix needs --to-store: it is a directory in another store",
                 "add `--to-store s3://BUCKET`");
   }
-  to.prefix = arguments.find("--prefix").value_or("");
-  while (to.prefix.ends_with('/')) to.prefix.pop_back();
-  if (arguments.has("--prefix") && to.prefix.empty())
-    return fail(ErrorKind::invalid_argument, "O010", "--prefix is empty: packages do not go to the root of a bucket",
-                "name a directory, such as `--prefix v2/{family}`, or omit it for that of the channel");
-  if (!to.prefix.empty() && !store::check_key(to.prefix)) // also where the gate holds, and nothing would be copied
-    return fail(ErrorKind::invalid_argument, "P041", fmt::format("`{}` cannot be a directory in a store", to.prefix),
-                "a prefix is like v2/{family}; it may use {family} and {platform}");
-  if (to.prefix.empty()) {
-    TRY(to.prefix, prefix_for(context, arguments, channel));
-  }
+  TRY(to.prefix, delivery_prefix(context, arguments, channel));
   if (to.locator.starts_with("http:") || to.locator.starts_with("https:"))
     return fail(ErrorKind::invalid_argument, "R030",
                 fmt::format("{} is a web server: stores there are read-only", to.locator),
@@ -118,6 +120,15 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
 
 Result<void> check_delivery(const Context& context, const release::Consignment& what) {
   return release::check_delivery(what, means_of(context));
+}
+
+Error not_copied(Error error, const std::vector<std::string>& moved, const Destination& to, const NextCommand& again) {
+  if (moved.empty()) return error;
+  error.context.push_back(fmt::format("{} {} moved; the copy to {} is not complete", text::join(moved, ", "),
+                                      moved.size() == 1 ? "has" : "have", to.locator));
+  error.hint =
+      fmt::format("{}{}`{}` completes the copy", error.hint, error.hint.empty() ? "" : "; then ", again.text());
+  return error;
 }
 
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {

@@ -129,7 +129,10 @@ Result<int> show_distribution_log(Context& context, const Arguments& arguments) 
     list.push_back(distribution_move_json(one));
     context.out.data(distribution_move_text(one));
   }
-  if (moves.empty()) context.out.note("no move was recorded: its pointer was written by an earlier version");
+  if (moves.empty())
+    context.out.note(now.record.generation == 0
+                         ? "no move was recorded: nothing was shown here yet but files of other tools"
+                         : "no move was recorded: its pointer was written by an earlier version");
   context.out.document({{"name", place.directory}, {"moves", list}});
   return 0;
 }

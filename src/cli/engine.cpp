@@ -183,6 +183,25 @@ int execute(const World& world, const Command& command, const Settings& settings
   return *code;
 }
 
+/// `quarry compat SCRIPT` of a script that the workflows call and that has no drop-in: the error says what takes its
+/// place, as docs/differences.tsv does.
+Error with_form_of_ours(const World& world, std::span<const Command> commands, const std::vector<std::string>& words,
+                        Error error) {
+  auto compat = std::ranges::find(words, "compat");
+  if (compat == words.end() || compat + 1 == words.end()) return error;
+  const auto& script = *(compat + 1);
+  auto is_drop_in = [&](const Command& command) { return command.path == std::vector<std::string>{"compat", script}; };
+  if (std::ranges::any_of(commands, is_drop_in)) return error;
+  auto table = world.resources.read("differences.tsv").value_or("");
+  for (const auto& line : text::split(table, '\n')) {
+    auto parts = text::split(line, '\t');
+    if (parts.size() != 3 || parts[0] != "#cli" || parts[1] != script) continue;
+    error.message = fmt::format("{} of TheRock has no drop-in", script);
+    error.hint = parts[2] + " (docs/guides/script-calls.md)";
+  }
+  return error;
+}
+
 } // namespace
 
 Error bug(std::string_view what) {
@@ -197,7 +216,7 @@ Error bug(std::string_view what) {
 int run_engine(const World& world, std::span<const Command> commands, const std::vector<std::string>& words) {
   auto early = make_printer(early_options(world, words), world.out, world.err, world.clock);
   auto resolved = resolve(commands, words);
-  if (!resolved) return report(*early, resolved.error());
+  if (!resolved) return report(*early, with_form_of_ours(world, commands, words, resolved.error()));
   if (resolved->help) {
     if (early_options(world, words).json)
       early->document(help_json(commands, *resolved));

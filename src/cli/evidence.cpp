@@ -35,19 +35,25 @@ std::string counts_text(const EvidenceRecord& e) {
   return text;
 }
 
+std::string suite_text(const EvidenceRecord& e) {
+  return e.shard ? fmt::format("{} (shard {} of {})", e.suite, e.shard->index, e.shard->total) : e.suite;
+}
+
 Json test_summary(const EvidenceRecord& e, const std::string& digest) {
-  return {{"evidence", digest},
-          {"result", e.result},
-          {"suite", e.suite},
-          {"cell", cell_json(e.cell)},
-          {"counts", {{"passed", e.passed}, {"failed", e.failed}, {"skipped", e.skipped}, {"errors", e.errors}}},
-          {"set", e.set},
-          {"sets", e.sets},
-          {"sealed", e.sealed},
-          {"reported", e.reported},
-          {"started", e.started},
-          {"ended", e.ended},
-          {"log", e.log}};
+  return {
+      {"evidence", digest},
+      {"result", e.result},
+      {"suite", e.suite},
+      {"cell", cell_json(e.cell)},
+      {"counts", {{"passed", e.passed}, {"failed", e.failed}, {"skipped", e.skipped}, {"errors", e.errors}}},
+      {"set", e.set},
+      {"sets", e.sets},
+      {"sealed", e.sealed},
+      {"reported", e.reported},
+      {"shard", e.shard ? Json{{"index", e.shard->index}, {"total", e.shard->total}, {"run", e.shard->run}} : Json()},
+      {"started", e.started},
+      {"ended", e.ended},
+      {"log", e.log}};
 }
 
 Tone outcome_tone_of(const Outcome& result) { return result == Outcome::passed ? Tone::good : Tone::bad; }

@@ -12,6 +12,8 @@ namespace quarry::cli {
 
 /// "20 passed, 1 failed, 2 skipped"
 std::string counts_text(const registry::EvidenceRecord& evidence);
+/// "smoke", or "smoke (shard 2 of 4)".
+std::string suite_text(const registry::EvidenceRecord& evidence);
 Tone outcome_tone_of(const registry::Outcome& result);
 /// The fields that `test`, `evidence record` and `evidence list` give for a record.
 Json test_summary(const registry::EvidenceRecord& evidence, const std::string& digest);

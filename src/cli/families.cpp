@@ -47,4 +47,12 @@ Result<matrix::Families> load_families(const Context& context, const std::string
               fmt::format("name a file, or one of {}", text::join(shipped_names(context), ", ")));
 }
 
+std::optional<Finding> unknown_family(const Context& context, std::string_view flag, const std::string& family) {
+  auto families = load_families(context, "");
+  if (!families || !families->targets_of(family).empty()) return std::nullopt;
+  return Finding{"G008", Severity::warning, std::string(flag),
+                 fmt::format("the families table has neither a family nor a target {}", family),
+                 "`quarry matrix targets` lists them"};
+}
+
 } // namespace quarry::cli

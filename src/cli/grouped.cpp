@@ -11,11 +11,9 @@ namespace quarry::cli {
 
 namespace {
 constexpr std::size_t k_places_shown = 3;
-
-std::string places_text(const std::vector<std::string>& places) { return text::first(places, k_places_shown); }
 } // namespace
 
-Findings grouped(const Findings& findings) {
+Findings grouped(const Findings& findings, std::string_view whole) {
   std::map<std::tuple<std::string, Severity, std::string, std::string>, std::size_t> group_of;
   std::vector<std::vector<std::string>> places;
   Findings groups;
@@ -28,7 +26,10 @@ Findings grouped(const Findings& findings) {
     }
     places[known->second].push_back(finding.place);
   }
-  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].place = places_text(places[i]);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    bool all = !whole.empty() && groups[i].code == whole;
+    groups[i].place = text::first(places[i], all ? places[i].size() : k_places_shown);
+  }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   std::set<std::string> said;

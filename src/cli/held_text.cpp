@@ -30,6 +30,17 @@ std::string packages_of(const registry::SetRecord& set, const std::string& famil
   return devices.empty() ? packages : text::replace_all(packages, "device-all", text::join(devices, ","));
 }
 
+/// The same with the framework that the cell is about, if it is in this set beside `rocm`.
+std::string packages_of(const registry::SetRecord& set, const registry::Cell& cell) {
+  auto packages = packages_of(set, cell.family);
+  auto is_in = [&](std::string_view project) {
+    return std::ranges::any_of(set.files, [&](const registry::FileRecord& file) { return file.project == project; });
+  };
+  auto framework = dist::family_key(cell.framework); // as projects are written
+  bool is_left_out = !framework.empty() && is_in(dist::k_sdk_project) && is_in(framework);
+  return is_left_out ? packages + " " + cell.framework : packages;
+}
+
 /// The job that is about to bring what the cell lacks; empty if nobody knows of one.
 std::string job_under_way(const gate::CellVerdict& cell) {
   for (const auto& suite : cell.suites)
@@ -58,21 +69,21 @@ std::string test_lines(const Context& context, const Arguments& arguments, const
   const auto& [cell, set, policy] = untested;
   bool wants_signature = std::ranges::any_of(policy.signers, &gate::Signer::evidence);
   auto from = "set:" + cell.set.short_hex();
-  if (cell.cell.platform == Platform::windows)
+  if (cell.cell.platform == Platform::windows) {
+    NextCommand record(context, "evidence record");
+    record.set("--store", arguments.get("--store")).set("--from-report", "report.json").set("--from", from);
+    if (!cell.cell.framework.empty()) record.set("--framework", cell.cell.framework);
     return fmt::format("Test it: install it on a Windows machine, run `rocm-sdk test --json report.json` there, then\n"
                        "  {}\n",
-                       NextCommand(context, "evidence record")
-                           .set("--store", arguments.get("--store"))
-                           .set("--from-report", "report.json")
-                           .set("--from", from)
-                           .signed_if(wants_signature)
-                           .text());
+                       record.signed_if(wants_signature).text());
+  }
   NextCommand install(context, "venv install"), test(context, "test");
-  install.operand(".venv").set("--from", from).set("--packages", packages_of(set, cell.cell.family));
+  install.operand(".venv").set("--from", from).set("--packages", packages_of(set, cell.cell));
   install.set("--store", arguments.get("--store"));
   if (!cell.cell.python.empty()) install.set("--python", cell.cell.python.substr(0, cell.cell.python.find('+')));
   test.set("--venv", ".venv").set("--store", arguments.get("--store"));
   if (!cell.cell.family.empty()) test.set("--family", cell.cell.family);
+  if (!cell.cell.framework.empty()) test.set("--framework", cell.cell.framework);
   if (!cell.cell.backend.empty()) test.set("--backend", cell.cell.backend);
   auto suite = cell.untested.front();
   if (suite != "rocm-sdk") test.set("--suite", suite);
@@ -124,6 +135,21 @@ std::string waive_line(const Context& context, const Arguments& arguments, const
 
 } // namespace
 
+std::string ready_text(const Context& context, const Arguments& arguments, const std::vector<Held>& channels) {
+  auto is_signed = [](const Held& held) { return gate::wants_signed_moves(held.policy); };
+  NextCommand promote(context, "promote");
+  promote.flags_of(arguments).drop("--execute").signed_if(std::ranges::any_of(channels, is_signed));
+  auto asked = promote.text();
+  promote.set("--cells", "ready");
+  auto moves = [](const Held& held) {
+    auto movable = gate::movable(held.verdict);
+    return std::ranges::any_of(movable, [](const auto& one) { return !one.files.empty(); }) &&
+           (!held.ready_moves || held.ready_moves());
+  };
+  if (promote.text() == asked || std::ranges::none_of(channels, moves)) return {};
+  return fmt::format("Promote what is ready:\n  {}\n", promote.text());
+}
+
 std::string held_text(const Context& context, const Arguments& arguments, const Held& held) {
   const auto& cells = held.verdict.cells;
   auto count = std::count_if(cells.begin(), cells.end(), is_held);
@@ -144,14 +170,7 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
     show.operand(failed->failed.front().short_hex()).set("--store", arguments.get("--store"));
     text += fmt::format("See what failed:\n  {}\n", show.text());
   }
-  auto moves = gate::movable(held.verdict);
-  NextCommand promote(context, "promote");
-  promote.flags_of(arguments).drop("--execute").signed_if(gate::wants_signed_moves(held.policy));
-  auto asked = promote.text();
-  promote.set("--cells", "ready");
-  if (std::any_of(moves.begin(), moves.end(), [](const auto& m) { return !m.files.empty(); }) &&
-      promote.text() != asked && (!held.ready_moves || held.ready_moves()))
-    text += fmt::format("Promote what is ready:\n  {}\n", promote.text());
+  if (!held.is_of_pattern) text += ready_text(context, arguments, {held});
   auto waivable = std::find_if(cells.begin(), cells.end(), can_be_waived);
   if (count > 1)
     text += fmt::format("{} more {} a line HELD above (`--json` lists all); test or waive {} alike.\n", count - 1,

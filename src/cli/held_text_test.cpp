@@ -105,6 +105,36 @@ TEST_F(HeldText, TheTestSaysWhereItComputes) {
   EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --backend cpu --store file:s\n"));
 }
 
+TEST_F(HeldText, TheTestNamesTheFrameworkAndInstallsIt) {
+  verdict.cells = {cell(subjects[1], {Platform::linux, "gfx1151", "3.12", "torch"}, k_held)};
+  EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --family gfx1151 --framework torch --store file:s\n"));
+  EXPECT_THAT(text(), HasSubstr("--packages 'rocm[libraries,devel]'")) << "this set has no torch";
+  subjects[1].set.files.push_back(subjects[1].set.files[0]);
+  subjects[1].set.files.back().project = "torch";
+  EXPECT_THAT(text(), HasSubstr("--packages 'rocm[libraries,devel] torch'"));
+}
+
+TEST_F(HeldText, TheChannelsOfAPatternArePromotedTogether) {
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {Platform::linux, "gfx1151", "", ""}, k_held)};
+  gate::Verdict held_whole;
+  held_whole.cells = {verdict.cells[1]};
+  Context context{environment, clock, data, out, 1, "/quarry", nullptr};
+  for (const auto& command : all_commands()) {
+    if (name_of(command) != "gate") continue;
+    const std::vector<std::string> words = {"--from", "release:1", "--to", "q-{family}", "--store", "file:s"};
+    auto arguments = parse_words(command, words);
+    ASSERT_TRUE(arguments);
+    std::vector<Held> channels = {{policy, held_whole, subjects, {}, true}};
+    EXPECT_EQ(ready_text(context, *arguments, channels), "");
+    channels.push_back({policy, verdict, subjects, {}, true});
+    EXPECT_EQ(ready_text(context, *arguments, channels),
+              "Promote what is ready:\n"
+              "  quarry promote --from release:1 --to 'q-{family}' --cells ready --store file:s\n");
+    EXPECT_THAT(held_text(context, *arguments, channels.back()), Not(HasSubstr("Promote what is ready")));
+  }
+}
+
 TEST_F(HeldText, APromotionKeepsItsFlags) {
   verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_ready),
                    cell(subjects[1], {Platform::linux, "gfx1151", "", ""}, k_held)};
@@ -129,12 +159,12 @@ TEST_F(HeldText, ASuiteOfOnesOwnAndAPythonAreNamed) {
   auto said = text();
   EXPECT_THAT(said, HasSubstr("1 of 1 cells is not ready.\n"));
   EXPECT_THAT(said, HasSubstr("--python 3.12"));
-  EXPECT_THAT(said, HasSubstr("quarry test --venv .venv --suite smoke --store file:s -- COMMAND\n"));
+  EXPECT_THAT(said, HasSubstr("quarry test --venv .venv --framework torch --suite smoke --store file:s -- COMMAND\n"));
   EXPECT_THAT(said, HasSubstr("--python 3.12+ --framework torch"));
   gate::SuiteRule rule;
   rule.name = "smoke", rule.digests = {std::string(64, 'd')};
   policy.suites = {rule};
-  EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --suite smoke --store file:s\n"))
+  EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --framework torch --suite smoke --store file:s\n"))
       << "its definition says what";
 }
 
@@ -144,6 +174,8 @@ TEST_F(HeldText, WindowsIsTestedElsewhereAndReported) {
   EXPECT_THAT(said, HasSubstr("  quarry evidence record --from-report report.json --from set:aaaaaaaaaaaa --store "
                               "file:s\n"));
   EXPECT_THAT(said, Not(HasSubstr("venv install")));
+  verdict.cells[0].cell.framework = "torch";
+  EXPECT_THAT(text(), HasSubstr("--from set:aaaaaaaaaaaa --framework torch --store file:s\n"));
 }
 
 TEST_F(HeldText, AFailureIsShownAndNotTestedAgain) {

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* k_manylinux = "data/manylinux.toml";
 constexpr const char* k_musllinux = "data/musllinux.toml";
 constexpr const char* k_windows = "data/windows-libraries.toml";
+constexpr const char* k_stable_abi = "data/python-stable-abi.toml";
 constexpr std::size_t k_demands_shown = 3;
 
 std::string names_of(const std::vector<inspect::Demand>& demands) {
@@ -61,6 +62,7 @@ Result<Tables> load_tables(const Context& context) {
   TRY(tables.manylinux, dist::parse_manylinux({context.resources.read(k_manylinux).value_or(""), k_manylinux}));
   TRY(tables.musllinux, dist::parse_musllinux({context.resources.read(k_musllinux).value_or(""), k_musllinux}));
   TRY(tables.windows, inspect::parse_windows_libraries({context.resources.read(k_windows).value_or(""), k_windows}));
+  TRY(tables.stable_abi, inspect::parse_stable_abi({context.resources.read(k_stable_abi).value_or(""), k_stable_abi}));
   return tables;
 }
 
@@ -93,10 +95,16 @@ inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels) {
   return code;
 }
 
-std::string verdict_text(const inspect::PlatformVerdict& verdict) {
+std::string platform_text(const InspectedWheel& wheel) {
+  const auto& verdict = wheel.verdict;
+  if (wheel.contents.report.unread)
+    return "no verdict, because its archive, dist-info, RECORD or a member cannot be read, or RECORD has too many "
+           "defects to list";
   switch (verdict.judged) {
   case inspect::Judged::pure: return "no ELF code that a Linux tag could be about";
-  case inspect::Judged::other: return fmt::format("for {}: no table says what holds", verdict.machine);
+  case inspect::Judged::other:
+    return fmt::format("for {}: no table says what holds",
+                       verdict.machine.empty() ? "a big-endian machine" : verdict.machine);
   case inspect::Judged::yes: break;
   }
   auto text = verdict.tag + " holds";
@@ -109,8 +117,9 @@ std::string verdict_text(const inspect::PlatformVerdict& verdict) {
   return text;
 }
 
-Json verdict_json(const inspect::PlatformVerdict& verdict) {
-  bool judged = verdict.judged == inspect::Judged::yes;
+Json verdict_json(const InspectedWheel& wheel) {
+  const auto& verdict = wheel.verdict;
+  bool judged = !wheel.contents.report.unread && verdict.judged == inspect::Judged::yes;
   const char* libc = verdict.libc == inspect::Libc::musl ? "musl" : "glibc";
   return {{"machine", verdict.machine.empty() ? Json(nullptr) : Json(verdict.machine)},
           {"libc", verdict.libc == inspect::Libc::unknown ? Json(nullptr) : Json(libc)},

@@ -2,6 +2,7 @@
 // Wheels that were looked into, with the tables that they are judged by.
 #include "cli/command.hpp"
 #include "cli/far_file.hpp"
+#include "inspect/abi3_rules.hpp"
 #include "inspect/machine_rules.hpp"
 #include "inspect/platform_verdict.hpp"
 #include "inspect/wheel_contents.hpp"
@@ -14,6 +15,7 @@ struct Tables {
   dist::Manylinux manylinux;
   dist::Musllinux musllinux;
   inspect::WindowsLibraries windows;
+  inspect::StableAbi stable_abi;
   inspect::PlatformTables platforms() const { return {manylinux, musllinux}; }
 };
 Result<Tables> load_tables(const Context& context); ///< those inside the program
@@ -31,9 +33,9 @@ Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Table
 inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels);
 
 /// "manylinux_2_28_x86_64 holds, decided by GLIBC_2.27 (pkg/x.so)", or why there is no verdict.
-std::string verdict_text(const inspect::PlatformVerdict& verdict);
+std::string platform_text(const InspectedWheel& wheel);
 /// {machine, libc, tag, symbols_tag, decided_by, foreign_libraries, private_symbols, processor_levels}; tags null
 /// without a verdict.
-Json verdict_json(const inspect::PlatformVerdict& verdict);
+Json verdict_json(const InspectedWheel& wheel);
 
 } // namespace quarry::cli

@@ -1,6 +1,7 @@
 #include "cli/keys.hpp"
 
 #include "cli/facts.hpp"
+#include "registry/distributions.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
 
@@ -34,10 +35,14 @@ Result<std::optional<Ed25519PrivateKey>> signing_key(const Arguments& arguments)
   return std::optional(std::move(key));
 }
 
-Result<void> refuse_to_sign(const Arguments& arguments, const std::string& distribution) {
+Result<void> refuse_to_sign(const Arguments& arguments, store::ObjectReader& store, const std::string& distribution) {
   if (!arguments.has("--sign")) return {};
+  TRY(auto now, registry::require_distribution(store, distribution));
+  if (!now.record.fed_by.empty()) return {};
   return fail(ErrorKind::invalid_argument, "C006",
-              fmt::format("--sign is for moves of channels, and {} is a distribution", distribution), "omit --sign");
+              fmt::format("no protected channel feeds distribution {}, so nobody asks for a signature of its moves",
+                          distribution),
+              "omit --sign");
 }
 
 Result<void> sign_record(Context& context, store::ObjectStore& store, const signature::Subject& record,

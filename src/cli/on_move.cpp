@@ -79,4 +79,10 @@ Result<int> tell_what_moved(Context& context, const Arguments& arguments, const 
   return code;
 }
 
+void tell_before_error(Context& context, const Arguments& arguments, const store::ObjectReader& store,
+                       const Moved& moved) {
+  auto told = tell_what_moved(context, arguments, store, moved);
+  if (!told) context.out.warn(fmt::format("--on-move: {}", told.error().message));
+}
+
 } // namespace quarry::cli

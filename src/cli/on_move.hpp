@@ -19,5 +19,8 @@ struct Moved {
 /// command: 1 if one of them failed, which is told as O300.
 Result<int> tell_what_moved(Context& context, const Arguments& arguments, const store::ObjectReader& store,
                             const Moved& moved);
+/// The same for a command that fails after the move, whose error decides the exit code.
+void tell_before_error(Context& context, const Arguments& arguments, const store::ObjectReader& store,
+                       const Moved& moved);
 
 } // namespace quarry::cli

@@ -43,6 +43,34 @@ Result<std::vector<inspect::DeviceOperand>> device_operands_of(const publish::Pl
   return operands;
 }
 
+struct PlannedPackages {
+  const publish::Plan& plan;
+  const std::vector<closure::Package>& packages;
+};
+
+/// The versions are not compared with what it shows then.
+Finding unseen_channel(const std::string& channel, const Error& error) {
+  return {"Q421", Severity::note, "channel " + channel,
+          fmt::format("the channel could not be read ({}: {}), so versions are not compared with what it shows",
+                      error.code, error.message),
+          error.hint};
+}
+
+/// Versions that sort below those that the channel shows already. With --against, that set is compared instead.
+Result<Findings> findings_of_channel(const Context& context, const Arguments& arguments,
+                                     const PlannedPackages& planned) {
+  if (planned.plan.channel.empty() || arguments.has("--against")) return Findings();
+  const auto& channel = planned.plan.channel;
+  auto store = opener_of_store(context, arguments)("--channel");
+  bool goes_on = store || store.error().kind == ErrorKind::not_found || could_not_look(store.error());
+  if (!store && goes_on) return Findings(); // one that is made only now, or P072 says that it could not be looked at
+  if (!store) return fail(std::move(store).error());
+  auto shown = closure::versions_in_channel(**store, channel, planned.packages);
+  if (!shown && could_not_look(shown.error())) return Findings{unseen_channel(channel, shown.error())};
+  if (!shown) return fail(std::move(shown).error());
+  return *shown ? closure::check_shown_versions(planned.packages, **shown) : Findings();
+}
+
 Result<Findings> findings_of_packages(const Context& context, const Arguments& arguments, const publish::Plan& plan,
                                       const inspect::RuleProfile& profile) {
   TRY(auto set, closure::packages_of_plan(plan));
@@ -57,17 +85,24 @@ Result<Findings> findings_of_packages(const Context& context, const Arguments& a
   TRY(auto rules, read_set_rules(context, arguments));
   rules.platforms = arguments.get("--platform");
   set_base(rules, base.get());
-  // Nobody was named who has the dependencies. Only a profile that looks into everything asks for all of them.
-  if (!base && !profile.wheels) rules.assumed.emplace_back("*");
+  // Nobody was named who has the dependencies. Only a profile that looks into everything asks for all of them; what the
+  // build itself should have made is always asked for.
+  auto assume_others = [&] {
+    if (!profile.wheels)
+      std::ranges::move(closure::projects_of_others(set.packages), std::back_inserter(rules.assumed));
+  };
+  if (!base) assume_others();
   auto findings = closure::check_set(set.packages, rules);
   if (!findings && base && !arguments.has("--base-index") && is_about_base(findings.error())) {
     // Nobody named the base index, so what is wrong with it stops nobody.
     notes.push_back(unseen_base(findings.error()));
     set_base(rules, nullptr);
-    if (!profile.wheels) rules.assumed.emplace_back("*");
+    assume_others();
     findings = closure::check_set(set.packages, rules);
   }
   if (!findings) return findings;
+  TRY(auto order, findings_of_channel(context, arguments, {plan, set.packages}));
+  std::ranges::move(order, std::back_inserter(*findings));
   TRY(auto targets, findings_of_claimed_targets(context, rules, [&] { return device_operands_of(plan); }));
   std::ranges::move(targets, std::back_inserter(*findings));
   TRY(auto shared, closure::check_files_of_set(set, rules, context.jobs));

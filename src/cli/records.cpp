@@ -22,9 +22,11 @@ constexpr std::uint64_t k_duration_ms_max = 100ull * 365 * 24 * 3600 * 1000; // 
 
 Json files_json(const std::vector<registry::FileRecord>& files) {
   auto list = Json::array();
-  for (const auto& file : files)
-    list.push_back(
-        {{"project", file.project}, {"filename", file.filename}, {"sha256", file.sha256.hex()}, {"size", file.size}});
+  for (const auto& file : files) {
+    Json sha256 = nullptr; // nobody knows that of some untested history
+    if (file.sha256 != Sha256()) sha256 = file.sha256.hex();
+    list.push_back({{"project", file.project}, {"filename", file.filename}, {"sha256", sha256}, {"size", file.size}});
+  }
   return list;
 }
 
@@ -42,7 +44,8 @@ std::string cell_text(const registry::Cell& cell, std::string_view any) {
 
 std::string files_text(const std::vector<registry::FileRecord>& files, Look look) {
   TableRows rows;
-  for (const auto& file : files) rows.push_back({units::bytes(file.size), file.sha256.short_hex(), file.filename});
+  for (const auto& file : files)
+    rows.push_back({units::bytes(file.size), file.sha256 == Sha256() ? "-" : file.sha256.short_hex(), file.filename});
   return table({{.right = true, .least = 9}, k_text, k_name}, rows, look, 2);
 }
 

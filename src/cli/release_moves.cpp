@@ -11,6 +11,7 @@
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -24,6 +25,7 @@ struct Asked {
   std::unique_ptr<BaseIndex> base;
   release::Request request;
   std::vector<release::CopyVerdict> copied = {}; ///< on what is copied and does not move, of each channel
+  std::map<std::string, std::vector<registry::SealedSet>> looked_at = {}; ///< what goes along, by channel
 };
 
 Result<Asked> asked_of(Context& context, const Arguments& arguments) {
@@ -77,7 +79,14 @@ Result<void> check_part(Context& context, Asked& asked, const release::Part& par
   context.out.findings(judged.notes);
   if (!options.dry_run) TRY_DO(release::accept_copies(*asked.store, {part.request, plan_of(part)}, judged, options));
   asked.copied.push_back(std::move(judged));
-  return check_delivery(context, {*asked.store, asked.to, sets});
+  TRY_DO(check_delivery(context, {*asked.store, asked.to, sets}));
+  if (!options.dry_run && plan_of(part).moves())
+    TRY_DO(release::check_writable({*asked.store, asked.to, sets}, options.key.has_value()));
+  asked.looked_at[part.request.channel] = std::move(sets);
+  if (asked.looked_at.size() == 1) return {};
+  std::vector<registry::SealedSet> all; // of this channel and those before it: they may go to one place
+  for (const auto& [channel, its_sets] : asked.looked_at) all.insert(all.end(), its_sets.begin(), its_sets.end());
+  return release::check_together(asked.to, all);
 }
 
 promote::Receipt receipt_of_part(const release::Part& part) {
@@ -131,16 +140,49 @@ void print_verdicts(Context& context, const release::Plan& done) {
 
 void print_held(Context& context, const Arguments& arguments, const Asked& asked, const release::Plan& done) {
   context.out.data("held: nothing was moved, in no channel\n");
+  std::vector<Held> channels;
   for (const auto& part : done.parts) {
-    if (!part.plan || !part.plan->held) continue;
+    if (!part.plan) continue;
     const auto& plan = *part.plan;
     auto of_channel = arguments; // what helps is for this channel
     of_channel.values["--to"] = {plan.channel};
-    context.out.data(held_text(context, of_channel,
-                               {part.request.policy, plan.judgement.verdict, plan.judgement.subjects,
-                                asks_ready_moves(context, of_channel, *asked.store, part.request)}));
-    return; // the others are helped alike
+    channels.push_back({part.request.policy, plan.judgement.verdict, plan.judgement.subjects,
+                        asks_ready_moves(context, arguments, *asked.store, part.request), true});
+    if (!plan.held) continue;
+    auto text = held_text(context, of_channel, channels.back());
+    if (!text.empty()) context.out.data(fmt::format("channel {}:\n{}", plan.channel, text));
   }
+  context.out.data(ready_text(context, arguments, channels)); // these channels move together
+}
+
+bool moves_now(const release::Plan& done) {
+  return std::ranges::any_of(done.parts, [](const release::Part& part) { return receipt_of_part(part).moved; });
+}
+
+/// The copies, after the last channel has moved. If that fails, people must know which channels have moved, and so must
+/// `--on-move`.
+Result<Delivery> copy_all(Context& context, const Arguments& arguments, Asked& asked, const release::Plan& done,
+                          const promote::Options& options) {
+  TRY(auto sets, all_sets_to_deliver(asked, done));
+  asked.to.before_showing = [&]() -> Result<void> {
+    for (const auto& judged : asked.copied) TRY_DO(release::still_judged(*asked.store, judged));
+    return {};
+  };
+  auto delivery = deliver(context, *asked.store, asked.to, sets, options);
+  if (delivery || options.dry_run) return delivery;
+  std::vector<std::string> moved;
+  for (const auto& part : done.parts) {
+    auto receipt = receipt_of_part(part);
+    if (!receipt.moved && !receipt.completed) continue;
+    context.out.data(moved_text(receipt));
+    moved.push_back("channel " + part.request.channel);
+  }
+  if (moves_now(done)) {
+    context.out.note(undo_note(context, arguments, asked.request.pattern));
+    tell_before_error(context, arguments, *asked.store, {"promote", document_of(done, asked, false)});
+  }
+  return fail(
+      not_copied(std::move(delivery).error(), moved, asked.to, NextCommand(context, "promote").flags_of(arguments)));
 }
 
 std::string plan_text_of(const release::Plan& done, NextCommand again) {
@@ -194,12 +236,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
     if (each.dry_run && options.before_writing)
       for (const auto& part : done.parts)
         if (!plan_of(part).held) TRY_DO(check_part(context, asked, part, each));
-    TRY(auto sets, all_sets_to_deliver(asked, done));
-    asked.to.before_showing = [&]() -> Result<void> {
-      for (const auto& judged : asked.copied) TRY_DO(release::still_judged(*asked.store, judged));
-      return {};
-    };
-    TRY(delivery, deliver(context, *asked.store, asked.to, sets, each));
+    TRY(delivery, copy_all(context, arguments, asked, done, each));
     context.out.findings(delivery->receipt.notes);
     document["distribution"] = delivery_json(asked.to, *delivery);
   }
@@ -211,8 +248,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   } else
     for (const auto& part : done.parts) context.out.data(moved_text(receipt_of_part(part)));
   if (delivery) context.out.data(delivery_text(asked.to, *delivery, each.dry_run));
-  bool moved = std::ranges::any_of(done.parts, [](const release::Part& part) { return receipt_of_part(part).moved; });
-  if (!moved) return stays_held(done) ? traits(ErrorKind::held).exit_code : 0;
+  if (!moves_now(done)) return stays_held(done) ? traits(ErrorKind::held).exit_code : 0;
   context.out.note(undo_note(context, arguments, asked.request.pattern));
   return tell_what_moved(context, arguments, *asked.store, {"promote", document});
 }

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 namespace quarry::cli {
@@ -49,6 +50,20 @@ std::string without_gpu(const gate::Case& input, const std::vector<registry::Evi
   return fmt::format("no GPU was present (backend cpu) in {} of {} results", without, all);
 }
 
+/// The Pythons of the results that decided; empty if that is all the row is about.
+std::string pythons_of(const gate::Case& input, const std::vector<registry::EvidenceDigest>& decided,
+                       const std::string& about) {
+  std::set<dist::Version> pythons;
+  for (const auto& stored : input.evidence) {
+    if (std::find(decided.begin(), decided.end(), stored.digest) == decided.end()) continue;
+    if (auto python = dist::Version::parse(stored.record.cell.python)) pythons.insert(*python);
+  }
+  std::vector<std::string> texts;
+  for (const auto& python : pythons) texts.push_back(python.str());
+  auto said = text::join(texts, ", ");
+  return said == about ? "" : said;
+}
+
 std::string state_of(const gate::CellVerdict& cell) {
   if (!cell.failed.empty()) return "fails";
   if (!cell.evidence.empty() && cell.verdict == gate::Decision::ready) return "tested";
@@ -67,6 +82,7 @@ SupportRow row_of(const gate::Case& input, const gate::CellVerdict& cell, const 
   const auto& decided = cell.failed.empty() ? cell.evidence : cell.failed;
   auto day = day_of(input, decided);
   row.without_gpu = without_gpu(input, decided);
+  row.tested_on = pythons_of(input, decided, row.python);
   row.note = !day.empty() ? day : row.state == "not tested" && !cell.reasons.empty() ? cell.reasons.front() : "";
   if (cell.waived) row.note += row.note.empty() ? "waived" : ", waived";
   return row;
@@ -94,8 +110,9 @@ std::vector<std::string> cells_of(const SupportRow& row) {
           std::string(row.platform.text()),
           row.family,
           row.python,
-          fmt::format("{}{}{}{}{}", row.state, row.note.empty() ? "" : ": ", row.note,
-                      row.without_gpu.empty() ? "" : "; ", row.without_gpu)};
+          fmt::format("{}{}{}{}{}{}{}", row.state, row.note.empty() ? "" : ": ", row.note,
+                      row.tested_on.empty() ? "" : "; Python ", row.tested_on, row.without_gpu.empty() ? "" : "; ",
+                      row.without_gpu)};
 }
 
 std::string title_of(const SupportPage& page) {
@@ -167,6 +184,7 @@ Json support_json(const SupportPage& page) {
                     {"python", row.python},
                     {"state", row.state},
                     {"note", row.note},
+                    {"tested_on", row.tested_on.empty() ? Json(nullptr) : Json(row.tested_on)},
                     {"without_gpu", row.without_gpu.empty() ? Json(nullptr) : Json(row.without_gpu)}});
   return {{"channel", page.channel.empty() ? Json(nullptr) : Json(page.channel)}, {"rows", rows}};
 }

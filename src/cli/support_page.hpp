@@ -17,6 +17,7 @@ struct SupportRow {
   std::string state;            ///< "tested", "fails", "not tested", "not released", "built only"
   std::string note;             ///< the day of the result, or why
   std::string without_gpu = {}; ///< that the results were made without a GPU; empty: with one, or none decided
+  std::string tested_on = {};   ///< "3.11, 3.12": of the results that decided, where `python` is more than that
 };
 
 struct SupportPage {

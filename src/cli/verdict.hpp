@@ -47,8 +47,12 @@ struct Held {
   const std::vector<gate::Subject>& subjects;
   /// Whether `promote --cells ready` would move anything; asked only if a cell is ready. Unset: taken as given.
   std::function<bool()> ready_moves = {};
+  bool is_of_pattern = false; ///< of several channels: ready_text() follows after the last of them
 };
 std::string held_text(const Context& context, const Arguments& arguments, const Held& held);
+/// The command that promotes what is ready in these channels, which `--to` names; empty if nothing is, or `arguments`
+/// ask for it.
+std::string ready_text(const Context& context, const Arguments& arguments, const std::vector<Held>& channels);
 
 /// " (openly nothing_expected, unsigned)": what the policy says that it lacks; empty if nothing.
 std::string openly_text(const gate::Verdict& verdict);

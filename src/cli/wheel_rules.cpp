@@ -1,6 +1,8 @@
 #include "cli/wheel_rules.hpp"
 
 #include "inspect/entry_point_rules.hpp"
+#include "inspect/import_name_rules.hpp"
+#include "inspect/layout_rules.hpp"
 #include "inspect/machine_rules.hpp"
 #include "inspect/metadata_rules.hpp"
 #include "inspect/set_rules.hpp"
@@ -32,7 +34,10 @@ Findings findings_of_wheels(const std::vector<InspectedWheel>& wheels, const Tab
   for (const auto& wheel : wheels) {
     add(wheel.contents.report.findings);
     add(inspect::check_metadata(wheel.contents, rules.values));
+    add(inspect::check_import_names(wheel.contents));
     add(inspect::check_paths(wheel.contents, rules.windows));
+    add(inspect::check_layout(wheel.contents));
+    add(inspect::check_stable_abi(wheel.contents, tables.stable_abi));
     judged.push_back({&wheel.contents, wheel.verdict});
     all.push_back(&wheel.contents);
     if (const auto& report = wheel.contents.report; report.name)

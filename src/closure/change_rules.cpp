@@ -55,13 +55,18 @@ std::map<std::string, const Package*> by_place(const std::vector<Package>& set, 
   return places;
 }
 
-void check_order(const Package& package, const Package& before, Findings& findings) {
+struct EarlierVersion {
+  const dist::Version& version;
+  std::string_view where; ///< "the last good set"
+};
+
+void check_order(const Package& package, const EarlierVersion& before, Findings& findings) {
   auto order = version::check_order(before.version, package.version);
   if (!order) {
     auto why = order.error().details.empty() ? "" : ": " + order.error().details.front();
     findings.push_back({"Q421", Severity::error, package.file,
-                        fmt::format("{} {} sorts below {} of the last good set{}", package.project,
-                                    package.version.str(), before.version.str(), why),
+                        fmt::format("{} {} sorts below {} of {}{}", package.project, package.version.str(),
+                                    before.version.str(), before.where, why),
                         "installers keep the older package: raise the version"});
   } else if (*order) {
     findings.push_back({"Q421", Severity::note, package.file, **order, "a date in the version would order them"});
@@ -110,9 +115,19 @@ Findings check_change(const std::vector<Package>& set, const LastGood& last_good
   Findings findings;
   auto before = newest_of(last_good.packages), now = newest_of(set);
   for (const auto& [project, package] : now)
-    if (auto known = before.find(project); known != before.end()) check_order(*package, *known->second, findings);
+    if (auto known = before.find(project); known != before.end())
+      check_order(*package, {known->second->version, "the last good set"}, findings);
   auto places = by_place(set, now);
   for (const auto& [_, package] : by_place(last_good.packages, before)) check_file(*package, now, places, findings);
+  return findings;
+}
+
+Findings check_shown_versions(const std::vector<Package>& set, const ShownVersions& shown) {
+  Findings findings;
+  for (const auto& [project, package] : newest_of(set)) {
+    auto known = shown.newest.find({project, package->version.base_version().key()});
+    if (known != shown.newest.end()) check_order(*package, {known->second, shown.where}, findings);
+  }
   return findings;
 }
 

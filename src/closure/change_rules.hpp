@@ -4,9 +4,11 @@
 #include "base/result.hpp"
 #include "closure/package.hpp"
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace quarry::closure {
@@ -22,6 +24,17 @@ struct LastGood {
 /// projects and tags that are missing (Q424), and files that shrank by more than k_shrink_max (Q423). Files are matched
 /// by project and tags, without the version.
 Findings check_change(const std::vector<Package>& set, const LastGood& last_good);
+
+/// What people get today: the newest version of each project at a place, such as "channel stable".
+struct ShownVersions {
+  std::string where;
+  /// By project and release, "2.10.0" of 2.10.0+rocm7 (Version::base_version().key()).
+  std::map<std::pair<std::string, std::string>, dist::Version> newest;
+};
+/// Reports projects whose newest version in the set sorts below the newest that is shown of the same release (Q421; a
+/// note if only the commit differs), such as 2.10.0+rocm10 below 2.10.0+rocm7. An index that shows 2.10 may get 2.9.1,
+/// and projects or releases that are not shown have no finding.
+Findings check_shown_versions(const std::vector<Package>& set, const ShownVersions& shown);
 
 struct Budget {
   std::string project; ///< each file of this project may have `bytes`; empty: all files of the set together

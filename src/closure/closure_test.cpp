@@ -11,6 +11,7 @@
 namespace quarry::closure {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -350,6 +351,10 @@ TEST(Targets, AreThoseOfTheTags) {
   ASSERT_TRUE(old) << render(old.error());
   ASSERT_THAT(codes_of(old->notes), ElementsAre("Q408"));
   EXPECT_THAT(old->notes[0].message, HasSubstr("cp36"));
+  auto late = targets_of(packages({{pure("d-1.0"), {}, {}, ">=3.99"}, {pure("c-1.0")}}), "", {});
+  ASSERT_THAT(codes_of(late->notes), ElementsAre("Q408"));
+  EXPECT_THAT(late->notes[0].message, HasSubstr("d-1.0-py3-none-any.whl requires is not looked for"));
+  EXPECT_THAT(targets_of(packages({{pure("d-1.0"), {}, {}, ">=3.14"}}), "3.14", {})->notes, IsEmpty());
 }
 
 TEST(Coherence, OfTheDataFile) {
@@ -397,6 +402,17 @@ TEST(Coherence, RocmKnowsTheTargetsOfDeviceCode) {
   EXPECT_THAT(found[0].message, HasSubstr("it was built for gfx942"));
 }
 
+TEST(Coherence, ASplitReleaseHasItsOwnPackages) {
+  auto set =
+      packages({{pure("rocm-7.2"),
+                 {"rocm-sdk-core==7.2", "rocm-sdk-device-gfx942==7.2; extra == 'device-gfx942'", "numpy", "x==1"},
+                 {"device-gfx942"}},
+                {pure("torch-2.10"), {"rocm==7.2", "filelock==2.10"}}});
+  EXPECT_THAT(projects_of_others(set), ElementsAre("filelock", "numpy", "rocm", "x"));
+  set[0].extras = {"libraries-gfx94x-dcgpu"};
+  EXPECT_THAT(projects_of_others(set), Contains("rocm-sdk-device-gfx942")) << "other jobs may publish the families";
+}
+
 TEST(Change, AgainstTheLastGoodSet) {
   auto before = packages({{pure("torch-2.10.0+rocm7"), {}, {}, {}, 1000},
                           {"x-1.0-cp311-cp311-linux_x86_64.whl"},
@@ -410,6 +426,21 @@ TEST(Change, AgainstTheLastGoodSet) {
   EXPECT_THAT(found[2].message, HasSubstr("30 % less"));
   EXPECT_THAT(found[3].message, HasSubstr("x for cp311-cp311-linux_x86_64"));
   EXPECT_THAT(check_change(before, {before}), IsEmpty());
+}
+
+TEST(Change, AgainstWhatAChannelShows) {
+  ShownVersions shown{"channel stable", {}};
+  for (const auto& [project, version] :
+       {std::pair{"torch", "2.10.0+rocm7"}, std::pair{"x", "1.0"}, std::pair{"gone", "1.0"}})
+    shown.newest.emplace(std::pair(project, dist::Version::parse(version).value().base_version().key()),
+                         dist::Version::parse(version).value());
+  auto found =
+      check_shown_versions(packages({{pure("torch-2.10.0+rocm10")}, {pure("x-1.0")}, {pure("new-0.1")}}), shown);
+  ASSERT_THAT(codes_of(found), ElementsAre("Q421"));
+  EXPECT_THAT(found[0].message, HasSubstr("sorts below 2.10.0+rocm7 of channel stable"));
+  EXPECT_THAT(check_shown_versions(packages({{pure("torch-2.11.0+rocm10")}, {pure("torch-2.9.0+rocm7")}}), shown),
+              IsEmpty());
+  EXPECT_THAT(check_shown_versions(packages({{pure("torch-2.9.1+rocm7")}}), shown), IsEmpty()) << "an older line";
 }
 
 TEST(Change, OlderVersionsOfAChannelAreNotExpected) {

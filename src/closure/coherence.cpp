@@ -5,6 +5,7 @@
 #include "dist/family.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -101,13 +102,35 @@ Findings check_coherence(const std::vector<Package>& set, const std::vector<Cohe
   return findings;
 }
 
-Findings check_device_code(const std::vector<Package>& set) {
+namespace {
+/// The GPU targets that a `rocm` has extras for; empty for any other package, and for one that is not split.
+std::set<std::string> targets_of_extras(const Package& package) {
   constexpr std::string_view k_extra = "device-", k_all = "device-all";
+  std::set<std::string> targets;
+  if (package.project != dist::k_sdk_project) return targets;
+  for (const auto& extra : package.extras)
+    if (extra.starts_with(k_extra) && extra != k_all) targets.insert(extra.substr(k_extra.size()));
+  return targets;
+}
+} // namespace
+
+std::vector<std::string> projects_of_others(const std::vector<Package>& set) {
+  std::set<std::string> asked, own;
+  for (const auto& package : set) {
+    bool split = !targets_of_extras(package).empty();
+    for (const auto& requirement : package.requirements) {
+      asked.insert(requirement.project.str());
+      if (split && requirement.specifier_text == "==" + package.version.str()) own.insert(requirement.project.str());
+    }
+  }
+  std::vector<std::string> others;
+  std::ranges::set_difference(asked, own, std::back_inserter(others));
+  return others;
+}
+
+Findings check_device_code(const std::vector<Package>& set) {
   std::set<std::string> known; // targets
-  for (const auto& package : set)
-    if (package.project == dist::k_sdk_project)
-      for (const auto& extra : package.extras)
-        if (extra.starts_with(k_extra) && extra != k_all) known.insert(extra.substr(k_extra.size()));
+  for (const auto& package : set) known.merge(targets_of_extras(package));
   Findings findings;
   if (known.empty()) return findings;
   for (const auto& package : set) {

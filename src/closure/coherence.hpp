@@ -34,4 +34,9 @@ Findings check_coherence(const std::vector<Package>& set, const std::vector<Cohe
 /// installs it. A `rocm` whose metadata does not list extras for device code says nothing about it.
 Findings check_device_code(const std::vector<Package>& set);
 
+/// The projects that the packages of a set require and that other builds make, sorted: all but those that the `rocm` of
+/// a split release pins to its own version. A set with such a `rocm` must hold the libraries and the device code that
+/// it names: no other set has them. Pure.
+std::vector<std::string> projects_of_others(const std::vector<Package>& set);
+
 } // namespace quarry::closure

@@ -136,6 +136,19 @@ Result<Package> package_of_record(const registry::FileRecord& file, std::string_
   return package;
 }
 
+namespace {
+/// Packages whose Requires-Python excludes every target.
+std::vector<std::string> outside_of(const std::vector<Package>& set, const std::vector<mirror::Target>& targets) {
+  std::vector<std::string> names;
+  for (const auto& package : set) {
+    auto python = dist::Specifiers::parse(package.requires_python);
+    auto allows = [&](const mirror::Target& target) { return python->contains(target.full); };
+    if (python && std::ranges::none_of(targets, allows)) names.push_back(package.file);
+  }
+  return names;
+}
+} // namespace
+
 Result<SetTargets> targets_of(const std::vector<Package>& set, const std::string& pythons,
                               const std::optional<std::string>& platforms) {
   TagsOfSet tags;
@@ -144,6 +157,12 @@ Result<SetTargets> targets_of(const std::vector<Package>& set, const std::string
   SetTargets found;
   TRY(found.targets, mirror::parse_targets(pythons.empty() ? join_pythons(tags.minors) : pythons,
                                            platforms.value_or(join_platforms(tags.platforms))));
+  if (auto outside = outside_of(set, found.targets); !outside.empty())
+    found.notes.push_back({"Q408", Severity::note, "set",
+                           fmt::format("what {} {} is not looked for: no Python that is resolved for may install {}",
+                                       text::first(outside, k_tags_shown), outside.size() == 1 ? "requires" : "require",
+                                       outside.size() == 1 ? "it" : "them"),
+                           "name the Pythons by `--python`, such as 3.14"});
   if (tags.unresolved.empty()) return found;
   std::vector<std::string> names(tags.unresolved.begin(), tags.unresolved.end());
   found.notes.push_back(

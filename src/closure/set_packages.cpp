@@ -4,11 +4,13 @@
 #include "index/describe.hpp"
 #include "publish/collect.hpp"
 #include "publish/resolve.hpp"
+#include "registry/registry.hpp"
 #include "run/locator.hpp"
 #include "sys/path.hpp"
 #include "wheel/look.hpp"
 #include <fmt/core.h>
 #include <map>
+#include <set>
 
 namespace quarry::closure {
 
@@ -107,6 +109,28 @@ Result<SetPackages> packages_of_all(const std::vector<std::string>& operands, co
     }
   }
   return all;
+}
+
+Result<std::optional<ShownVersions>> versions_in_channel(store::ObjectReader& store, const std::string& channel,
+                                                         const std::vector<Package>& set) {
+  std::optional<ShownVersions> none;
+  TRY(auto found, registry::read_channel(store, channel));
+  if (!found) return none;
+  TRY(auto view, registry::load_view(store, found->record.view), "while reading channel " + channel);
+  ShownVersions shown{"channel " + channel, {}};
+  std::set<std::string> projects;
+  for (const auto& package : set) projects.insert(package.project);
+  for (const auto& project : projects) {
+    TRY(auto shard, registry::load_shard_of(store, view, project), "while reading channel " + channel);
+    if (!shard) continue;
+    for (const auto& file : shard->files) {
+      auto version = dist::Version::parse(file.version);
+      if (!version || !file.yanked.empty()) continue;
+      auto [newest, fresh] = shown.newest.try_emplace({project, version->base_version().key()}, *version);
+      if (!fresh && *version > newest->second) newest->second = *version;
+    }
+  }
+  return std::optional(std::move(shown));
 }
 
 Result<SetPackages> packages_of_plan(const publish::Plan& plan) {

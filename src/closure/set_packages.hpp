@@ -1,6 +1,7 @@
 #pragma once
 // The packages of sets, directories and plans as the rules of sets see them: METADATA alone, no file is inflated.
 #include "base/finding.hpp"
+#include "closure/change_rules.hpp"
 #include "closure/package.hpp"
 #include "content/rope.hpp"
 #include "digest/sha256.hpp"
@@ -45,6 +46,12 @@ Result<SetPackages> packages_of(const std::string& operand, const OpenStore& ope
 /// What all operands hold together, each file once. One file name with different bytes is a finding (Q437), and the
 /// first of these files counts. Files of one name and size are read to compare them.
 Result<SetPackages> packages_of_all(const std::vector<std::string>& operands, const OpenStore& open);
+
+/// The newest versions that a channel shows of each release of the projects of `set`, without yanked files; nullopt if
+/// the channel does not exist. Costs two reads and one for each project. Fails as registry::read_channel(), load_view()
+/// and load_shard_of() do.
+Result<std::optional<ShownVersions>> versions_in_channel(store::ObjectReader& store, const std::string& channel,
+                                                         const std::vector<Package>& set);
 
 /// Those of a directory that was verified for publishing; without bytes those that are in the store already. No I/O.
 Result<SetPackages> packages_of_plan(const publish::Plan& plan);

@@ -1,5 +1,6 @@
 #include "codec/deflate_chunk.hpp"
 
+#include "base/zeros.hpp"
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -68,6 +69,14 @@ struct ChunkEncoder::State {
   std::unique_ptr<isal_zstream> fast = std::make_unique<isal_zstream>();
   std::vector<std::uint8_t> fast_memory = std::vector<std::uint8_t>(k_fast_memory);
   std::vector<std::byte> probe_out = std::vector<std::byte>(k_probe_slice_bytes + 1024);
+
+  /// A chunk of zeros behind zeros, as it was packed last.
+  struct Zeros {
+    std::size_t history = 0;
+    ChunkMethod method = ChunkMethod::stored;
+    std::vector<std::byte> packed;
+  };
+  std::optional<Zeros> zeros;
 
   // False for too short a chunk, too.
   bool begin_fast(const ChunkInput& in, std::span<std::byte> out) {
@@ -181,11 +190,31 @@ std::size_t store(const ChunkInput& in, std::span<std::byte> out) {
 }
 } // namespace
 
+namespace {
+/// What thinning leaves of code: whole chunks of zeros, a thousand in a library, which all pack to the same bytes.
+bool is_zeros(const ChunkInput& in) {
+  auto zeros = [](std::span<const std::byte> bytes) {
+    return zeros::all_zero({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+  return !in.last && in.data.size() == k_chunk_bytes && zeros(in.data) && zeros(in.history);
+}
+} // namespace
+
 Encoded ChunkEncoder::encode(const ChunkInput& input, std::span<std::byte> out) {
   auto room = out.first(encoded_bytes_max(input.data.size()));
+  bool zeros = is_zeros(input);
+  auto& known = state_->zeros;
+  if (zeros && known && known->history == input.history.size()) {
+    std::ranges::copy(known->packed, room.begin());
+    return {known->method, known->packed.size()};
+  }
   auto written = state_->run(input, room);
-  if (written.size) return {written.method, *written.size};
-  return {ChunkMethod::stored, store(input, room)};
+  if (!written.size) return {ChunkMethod::stored, store(input, room)};
+  if (zeros) {
+    auto packed = room.first(*written.size);
+    known = State::Zeros{input.history.size(), written.method, {packed.begin(), packed.end()}};
+  }
+  return {written.method, *written.size};
 }
 
 } // namespace quarry::codec

@@ -116,6 +116,28 @@ TEST(DeflateChunk, DoesNotDependOnWhatTheEncoderDidBefore) {
   }
 }
 
+// A chunk of zeros is packed once for each encoder, and copied when another follows.
+TEST(DeflateChunk, ChunksOfZerosPackLikeThoseOfAFreshEncoder) {
+  const std::string zeros(k_chunk_bytes, '\0'), text = noise(k_chunk_bytes, 3);
+  for (auto profile : {Profile::release, Profile::ci}) {
+    auto stream = joined(profile, {zeros, zeros, text, zeros, zeros});
+    const auto all = zeros + zeros + text + zeros + zeros;
+    EXPECT_TRUE(inflated(stream, all.size()) == all);
+    std::string fresh;
+    for (std::size_t at = 0; at < all.size(); at += k_chunk_bytes) {
+      ChunkEncoder encoder(profile);
+      std::string out(encoded_bytes_max(k_chunk_bytes), '\0');
+      auto history = std::min(at, k_history_bytes);
+      auto view = std::string_view(all);
+      auto encoded = encoder.encode({bytes(view.substr(at, k_chunk_bytes)), bytes(view.substr(at - history, history)),
+                                     at + k_chunk_bytes == all.size()},
+                                    std::as_writable_bytes(std::span(out)));
+      fresh += out.substr(0, encoded.size);
+    }
+    EXPECT_TRUE(stream == fresh);
+  }
+}
+
 // ISA-L hashes the address of its stream for the third byte of an entry, unless it codes the first byte by itself. One
 // of some hundred addresses changed the bytes of a file of 1 KB.
 TEST(DeflateChunk, DoesNotDependOnWhereTheEncoderIsInMemory) {

@@ -154,6 +154,11 @@ private:
   }
 
   Result<void> check_required() {
+    // First what every installer refuses: only one defect is said.
+    if (auto name = ProjectName::parse(metadata_.name); !name)
+      return metadata_error(fmt::format("Name is {:?}, not a project name", metadata_.name));
+    if (auto version = Version::parse(metadata_.version); !version)
+      return metadata_error(fmt::format("Version is {:?}, not a version", metadata_.version));
     const auto& mv = metadata_.metadata_version;
     auto dot = mv.find('.');
     auto major = text::parse_u64(mv.substr(0, dot)),
@@ -161,10 +166,6 @@ private:
     if (!major || !minor) return metadata_error(fmt::format("Metadata-Version is {:?}, not a number like 2.4", mv));
     if (*major < 1 || *major > 2)
       return metadata_error(fmt::format("Metadata-Version {} is unknown to every installer", mv));
-    if (auto name = ProjectName::parse(metadata_.name); !name)
-      return metadata_error(fmt::format("Name is {:?}, not a project name", metadata_.name));
-    if (auto version = Version::parse(metadata_.version); !version)
-      return metadata_error(fmt::format("Version is {:?}, not a version", metadata_.version));
     return {};
   }
 

@@ -1,5 +1,6 @@
 #include "elf/header_room.hpp"
 
+#include "base/zeros.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -76,8 +77,7 @@ Result<FileRange> room_for_header(const OldFile& old, std::uint64_t loaded_end) 
   if (old.sections.empty()) return no_room("without sections it is not known what follows the program header table");
   auto used = first_used(old, table_end, loaded_end);
   TRY(auto bytes, image.read_bytes(table_end, std::min(used, wanted) - table_end));
-  if (bytes.find_first_not_of('\0') != bytes.npos)
-    return no_room("bytes that no section describes stand behind the program header table");
+  if (!zeros::all_zero(bytes)) return no_room("bytes that no section describes stand behind the program header table");
   if (used >= wanted) return FileRange{};
   return whole_parts(old, {used, wanted});
 }

@@ -13,8 +13,9 @@ namespace quarry::elf {
 namespace {
 constexpr std::uint64_t k_notes_max = 1u << 20;          // bytes of one note segment; real ones have less than 1 kB
 constexpr std::uint64_t k_symbol_names_max = 256u << 20; // bytes of one string table; libLLVM has 4 MB
-constexpr std::uint32_t k_isa_needed = 0xC0008002;       // GNU_PROPERTY_X86_ISA_1_NEEDED
-constexpr std::size_t k_property_head = 8;               // pr_type, pr_datasz
+constexpr std::size_t k_symbol_name_max = 256; // names that are asked for, and those of Python, have at most 60 bytes
+constexpr std::uint32_t k_isa_needed = 0xC0008002; // GNU_PROPERTY_X86_ISA_1_NEEDED
+constexpr std::size_t k_property_head = 8;         // pr_type, pr_datasz
 
 std::uint32_t word_at(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -86,10 +87,23 @@ Result<void> read_versions(const Image& image, Linking& linking) {
   return {};
 }
 
-Result<void> read_imports(const Image& image, const std::vector<Section>& sections, const std::set<std::string>& asked,
+/// `rest` is the string table from the symbol's name on.
+void take_symbol(const Elf64_Sym& symbol, std::string_view rest, const AskedSymbols& asked, Linking& linking) {
+  bool imported = symbol.st_shndx == SHN_UNDEF, weak = ELF64_ST_BIND(symbol.st_info) == STB_WEAK;
+  if (imported ? weak : !asked.of_python) return;
+  bool of_python = asked.of_python && (rest.starts_with("Py") || rest.starts_with("_Py"));
+  auto end = imported || of_python ? rest.substr(0, k_symbol_name_max + 1).find('\0') : rest.npos;
+  if (end == rest.npos) return;
+  std::string name(rest.substr(0, end));
+  if (imported && asked.names.contains(name)) linking.imports.insert(name);
+  auto& names = imported ? linking.python_imports : linking.python_exports;
+  if (of_python && names.size() < k_python_symbols_max) names.insert(std::move(name));
+}
+
+Result<void> read_imports(const Image& image, const std::vector<Section>& sections, const AskedSymbols& asked,
                           Linking& linking) {
   TRY(auto symbols, count_dynamic_symbols(image, sections));
-  if (asked.empty() || symbols.count == 0) return {};
+  if (symbols.count == 0 || (asked.names.empty() && !asked.of_python)) return {};
   auto names_size = image.value(DT_STRSZ).value_or(0);
   auto names_at = image.offset_of(image.value(DT_STRTAB).value_or(0), names_size);
   auto table_at = image.offset_of(*image.value(DT_SYMTAB), symbols.count * sizeof(Elf64_Sym));
@@ -99,11 +113,8 @@ Result<void> read_imports(const Image& image, const std::vector<Section>& sectio
   Window window(image.file);
   for (std::uint64_t i = 0; i < symbols.count; ++i) {
     TRY(auto symbol, window.at<Elf64_Sym>(*table_at + i * sizeof(Elf64_Sym)));
-    if (symbol.st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol.st_info) == STB_WEAK || symbol.st_name >= names.size())
-      continue;
-    auto name = std::string_view(names).substr(symbol.st_name);
-    auto found = asked.find(std::string(name.substr(0, name.find('\0'))));
-    if (found != asked.end()) linking.imports.insert(*found);
+    if (symbol.st_name < names.size())
+      take_symbol(symbol, std::string_view(names).substr(symbol.st_name), asked, linking);
   }
   return {};
 }
@@ -118,16 +129,16 @@ Result<std::uint64_t> debug_bytes(const Image& image, const std::vector<Section>
 }
 } // namespace
 
-Result<Linking> read_linking(const content::Rope& file, std::string_view name, const std::set<std::string>& asked) {
+Result<Linking> read_linking(const content::Rope& file, std::string_view name, const AskedSymbols& asked) {
   Linking linking;
   TRY(linking.facts, read_facts(file, name));
   TRY(auto image, Image::read(file, name));
   TRY(auto sections, image.read_sections());
   TRY(linking.debug_bytes, debug_bytes(image, sections));
-  if (!linking.facts.is_64) return linking; // the tables below have other records there
   TRY_DO(read_segments_of(image, linking));
   if (!linking.facts.has_dynamic) return linking;
   linking.text_relocations = image.value(DT_TEXTREL) || (image.value(DT_FLAGS).value_or(0) & DF_TEXTREL) != 0;
+  if (!linking.facts.is_64) return linking; // the tables below have other records there
   TRY_DO(read_versions(image, linking));
   TRY_DO(read_imports(image, sections, asked, linking));
   return linking;

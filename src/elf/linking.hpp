@@ -18,6 +18,12 @@ struct NeededVersion {
   auto operator<=>(const NeededVersion&) const = default;
 };
 
+/// The dynamic symbols to look for. Without any, the table of symbols is not read.
+struct AskedSymbols {
+  std::set<std::string> names;
+  bool of_python = false; ///< those whose names begin with Py or _Py
+};
+
 struct Linking {
   Facts facts;
   std::vector<NeededVersion> versions; ///< each once, sorted
@@ -26,12 +32,16 @@ struct Linking {
   bool has_relro = false;              ///< PT_GNU_RELRO
   std::string build_id;                ///< hexadecimal; empty without one
   std::uint64_t debug_bytes = 0;       ///< of the sections .debug_* and .zdebug_*, as they are stored
-  std::set<std::string> imports;       ///< those of `asked` that it imports, not as weak symbols
+  std::set<std::string> imports;       ///< those of the asked names that it imports, not as weak symbols
+  /// Symbols of Python's C API by their names, `Py…` and `_Py…`: what it imports, not as weak symbols, and what it
+  /// defines itself. Read if they are asked for; at most k_python_symbols_max of each.
+  std::set<std::string> python_imports, python_exports;
 };
+constexpr std::size_t k_python_symbols_max = 16'384; ///< libpython3.14 exports 1,900
 
 /// Reads headers, the dynamic section and its tables, the section headers and the dynamic symbols. `asked` are names of
 /// symbols; without any, the symbols are not read. corrupt E001 for tables that do not hold together. Time: linear in
 /// the symbols, at most 16 million.
-Result<Linking> read_linking(const content::Rope& file, std::string_view name, const std::set<std::string>& asked = {});
+Result<Linking> read_linking(const content::Rope& file, std::string_view name, const AskedSymbols& asked = {});
 
 } // namespace quarry::elf

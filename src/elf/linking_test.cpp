@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-Linking linking(const std::string& path, const std::set<std::string>& asked = {}) {
+Linking linking(const std::string& path, const AskedSymbols& asked = {}) {
   return read_linking(rope(path), path, asked).value();
 }
 
@@ -53,25 +53,46 @@ TEST(Linking, Protection) {
   EXPECT_TRUE(linking(shared("textrel.so", in_code, {"-Wl,-z,notext"})).text_relocations);
 }
 
+TEST(Linking, SegmentsOf32BitFilesAreRead) {
+  const std::string source = "int a; int* b = &a;";
+  auto found = linking(shared("relro32.so", source, {"-m32", "-Wl,-z,relro", "-Wl,--build-id=0x0badc0de"}));
+  EXPECT_FALSE(found.facts.is_64);
+  EXPECT_TRUE(found.has_relro);
+  EXPECT_EQ(found.build_id, "0badc0de");
+  EXPECT_FALSE(linking(shared("norelro32.so", source, {"-m32", "-Wl,-z,norelro"})).has_relro);
+}
+
 TEST(Linking, WeakImportsAreNone) {
   auto path = shared("imports.so",
                      "int strong(void); int weak(void) __attribute__((weak)); int own(void) { return 3; }"
                      "int sum(void) { return strong() + (weak ? weak() : 0) + own(); }",
                      {});
-  EXPECT_THAT(linking(path, {"strong", "weak", "own", "sum"}).imports, UnorderedElementsAre("strong"));
+  EXPECT_THAT(linking(path, {{"strong", "weak", "own", "sum"}}).imports, UnorderedElementsAre("strong"));
   EXPECT_THAT(linking(path).imports, IsEmpty());
+}
+
+TEST(Linking, SymbolsOfPython) {
+  auto path =
+      shared("python.so",
+             "void PyList_New(void); void _PyX(void); void Py_Weak(void) __attribute__((weak)); void other(void);"
+             "void PyInit_m(void) { PyList_New(); _PyX(); if (Py_Weak) Py_Weak(); other(); }",
+             {});
+  auto found = linking(path, {{}, true});
+  EXPECT_THAT(found.python_imports, UnorderedElementsAre("PyList_New", "_PyX"));
+  EXPECT_THAT(found.python_exports, UnorderedElementsAre("PyInit_m"));
+  EXPECT_THAT(linking(path, {{"PyList_New"}}).python_imports, IsEmpty());
 }
 
 TEST(Linking, OtherKindsOfFiles) {
   EXPECT_FALSE(linking(static_program()).facts.has_dynamic);
-  EXPECT_THAT(linking(object_file(), {"strong"}).imports, IsEmpty());
+  EXPECT_THAT(linking(object_file(), {{"strong"}}).imports, IsEmpty());
 }
 
 TEST(Linking, TablesThatLeadNowhere) {
   auto broken = with_entry(rope(library()), DT_VERNEED, 0x7fffffff);
   EXPECT_EQ(read_linking(broken, "x").error().code, "E001");
   auto names = with_entry(rope(library()), DT_STRSZ, 0x7fffffff);
-  EXPECT_EQ(read_linking(names, "x", {"strong"}).error().code, "E001");
+  EXPECT_EQ(read_linking(names, "x", {{"strong"}}).error().code, "E001");
 }
 
 } // namespace

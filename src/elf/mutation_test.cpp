@@ -14,7 +14,7 @@ using namespace testing;
 void exercise(const std::string& text) {
   auto file = content::Rope::literal(text);
   (void)read_facts(file, "x");
-  (void)read_linking(file, "x", {"plain", "printf"});
+  (void)read_linking(file, "x", {{"plain", "printf"}, true});
   (void)verify(file, "x");
   Edit change;
   change.rpath = "$ORIGIN/../../somewhere/else";

@@ -1,5 +1,6 @@
 #include "elf/proof.hpp"
 
+#include "base/zeros.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -139,7 +140,7 @@ constexpr std::uint64_t k_padding_max = 4096;
 Result<bool> is_padding(const Image& image, std::uint64_t begin, std::uint64_t end) {
   if (end - begin > k_padding_max) return false;
   TRY(auto bytes, image.read_bytes(begin, end - begin));
-  return bytes.find_first_not_of('\0') == bytes.npos;
+  return zeros::all_zero(bytes);
 }
 } // namespace
 

@@ -2,6 +2,7 @@
 // them by their place in the file (a payload, a signature) reads other bytes after an edit.
 #include "elf/verify.hpp"
 
+#include "base/zeros.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -52,7 +53,7 @@ bool is_only_zeros(const Image& image, Described gap) {
   if (gap.end - gap.begin > k_zeros_max) return false;
   for (auto at = gap.begin; at < gap.end; at += k_gap_piece) {
     auto bytes = image.read_bytes(at, std::min<std::uint64_t>(k_gap_piece, gap.end - at));
-    if (!bytes || bytes->find_first_not_of('\0') != bytes->npos) return false;
+    if (!bytes || !zeros::all_zero(*bytes)) return false;
   }
   return true;
 }

@@ -18,12 +18,15 @@ using registry::Outcome;
 bool is_any(std::string_view wanted, std::string_view have) { return wanted.empty() || wanted == have; }
 
 // A plan's cell with python empty asks for any; evidence must always say where it was made.
-bool same_cell(const Cell& wanted, const Cell& have) {
+bool same_place(const Cell& wanted, const Cell& have) {
   // A framework that is built for all families was tested on one of them.
   bool family = (wanted.family.empty() && !wanted.framework.empty()) ||
                 dist::family_key(wanted.family) == dist::family_key(have.family);
-  return wanted.platform == have.platform && family && is_any(wanted.python, have.python) && !have.python.empty() &&
-         wanted.framework == have.framework && wanted.backend == have.backend;
+  return wanted.platform == have.platform && family && is_any(wanted.python, have.python) && !have.python.empty();
+}
+
+bool same_cell(const Cell& wanted, const Cell& have) {
+  return same_place(wanted, have) && wanted.framework == have.framework && wanted.backend == have.backend;
 }
 
 bool same_file(const FileRecord& a, const FileRecord& b) { return a.sha256 == b.sha256 && a.filename == b.filename; }
@@ -99,7 +102,8 @@ std::string suite_defect(const EvidenceRecord& evidence, const Question& questio
     return f.project == dist::k_sdk_project && f.sha256.hex() == evidence.suite_digest;
   });
   if (rule.packaged && !own) return "did not run the tests inside the packages";
-  if (evidence.result == Outcome::passed && evidence.passed < static_cast<std::uint64_t>(rule.min_passed))
+  bool whole = !evidence.shard; // the tests of all shards are counted together (gate/shards.hpp)
+  if (whole && evidence.result == Outcome::passed && evidence.passed < static_cast<std::uint64_t>(rule.min_passed))
     return fmt::format("passed {} tests, and the policy asks for {}", evidence.passed, rule.min_passed);
   bool opens = evidence.result == Outcome::passed || question.failure_opens;
   if (!rule.gpu || !opens) return {}; // a failure holds wherever it happened
@@ -174,6 +178,20 @@ EvidenceStatus assess(const EvidenceRecord& evidence, const Question& question) 
   result.standing = why.empty() ? Standing::counts : Standing::refused;
   result.why = std::move(why);
   return result;
+}
+
+std::string near_miss(const EvidenceRecord& evidence, const Question& question) {
+  const auto &wanted = question.plan.cell, &have = evidence.cell;
+  bool about_it = evidence.suite == question.suite && same_place(wanted, have) &&
+                  (evidence.set == question.plan.set || std::ranges::count(evidence.sets, question.plan.set)) &&
+                  cover_defect(question.plan, evidence, question.allied).empty();
+  if (!about_it) return {};
+  if (wanted.framework != have.framework)
+    return have.framework.empty() ? fmt::format("does not say `--framework {}`", wanted.framework)
+                                  : fmt::format("is about framework {}", have.framework);
+  if (wanted.backend == have.backend) return {};
+  return have.backend.empty() ? fmt::format("does not say `--backend {}`", wanted.backend)
+                              : fmt::format("was computed on {}", have.backend);
 }
 
 WaiverStatus assess(const registry::WaiverRecord& waiver, const std::string& channel, const Question& question) {

@@ -41,6 +41,9 @@ struct Question {
 };
 /// Whether the record counts for the question, but for its signature (gate/signed.hpp).
 EvidenceStatus assess(const registry::EvidenceRecord& evidence, const Question& question);
+/// Why a record on these files and this suite is about another cell, where the two cells differ in framework or backend
+/// alone; empty for any other record. It goes behind "one result".
+std::string near_miss(const registry::EvidenceRecord& evidence, const Question& question);
 /// Whether the waiver counts for moves of `channel`, but for its signature and its revocation.
 WaiverStatus assess(const registry::WaiverRecord& waiver, const std::string& channel, const Question& question);
 

@@ -27,20 +27,28 @@ using registry::Outcome;
 struct Answer {
   enum class Kind : std::uint8_t { passed, failed, missing } kind = Kind::missing;
   std::string text;
-  const registry::Stored<EvidenceRecord>* evidence = nullptr;
+  std::vector<registry::EvidenceDigest> evidence = {}; ///< that decided: one record, or those of all shards
   SuiteStanding standing = {};
   std::optional<Suspect> suspect = {};
   bool taken = false;                          ///< a machine has begun an attempt
   std::optional<quarry::Finding> ignored = {}; ///< a failure that does not count, newer than the pass that does
 };
 
+/// ": one result does not say `--framework torch`", or empty.
+std::string near_miss_text(const Judging& judging, const Question& question) {
+  for (const auto& stored : judging.input.evidence)
+    if (auto why = near_miss(stored.record, question); !why.empty()) return ": one result " + why;
+  return {};
+}
+
 Answer find_missing(const Judging& judging, const Question& question, const Sorted& sorted) {
   Answer answer{Answer::Kind::missing, missing_text(question.suite, sorted)};
+  if (sorted.refused.empty()) answer.text += near_miss_text(judging, question);
   auto newest_us = sorted.refused.empty() ? 0 : std::max<std::int64_t>(sorted.refused.front().ended_us, 1);
   auto attempt = attempted(judging.policy, judging.input, question, newest_us);
   answer.standing = {question.suite, attempt.state, attempt.job};
   answer.taken = attempt.taken;
-  if (!attempt.why.empty()) answer.text += (sorted.refused.empty() ? ": " : "; ") + attempt.why;
+  if (!attempt.why.empty()) answer.text += (answer.text.find(": ") == answer.text.npos ? ": " : "; ") + attempt.why;
   return answer;
 }
 
@@ -77,16 +85,23 @@ Answer answer_of(const Judging& judging, const Question& question) {
   auto sorted = sort_evidence(judging, question);
   if (sorted.counted.empty()) return find_missing(judging, question, sorted);
   auto asked = asked_passes(policy, question.rule);
-  const auto& [stored, ended_us, inherited] = deciding(policy, sorted, asked);
-  const auto& record = stored->record;
+  const auto& decided = deciding(policy, sorted, asked);
+  const auto& record = decided.stored->record;
+  const auto ended_us = decided.ended_us;
+  const bool inherited = decided.inherited;
   auto age = question.now_us - ended_us;
   auto on = inherited
                 ? fmt::format("the files of {}, of which these were made", judging.input.derived.at(question.plan.set))
                 : std::string("these files");
   std::vector<const EvidenceRecord*> counted;
-  for (const auto& one : sorted.counted) counted.push_back(&one.stored->record);
+  for (const auto& one : sorted.counted) {
+    if (one.parts.empty()) counted.push_back(&one.stored->record);
+    for (const auto* part : one.parts) counted.push_back(&part->record); // each on its machine
+  }
   auto results = count_results(policy, sorted);
-  Answer answer{Answer::Kind::passed, "", stored, {question.suite, SuiteState::passed, {}, results}, suspect(counted)};
+  Answer answer{Answer::Kind::passed, "", {}, {question.suite, SuiteState::passed, {}, results}, suspect(counted)};
+  for (const auto* part : decided.parts) answer.evidence.push_back(part->digest);
+  if (decided.parts.empty()) answer.evidence.push_back(decided.stored->digest);
   if (is_pass(record, policy)) {
     answer.text = pass_text(record, {age, on, results});
     if (results.all < asked) return too_few(std::move(answer), asked);
@@ -260,7 +275,7 @@ CellVerdict judge_cell(const Judging& judging, const CellPlan& plan, Findings& n
     question.failure_opens = failure_opens(policy, plan.fact, input.now_us);
     question.inherits = input.derived.contains(plan.set) && !holds(policy.derived_suites, suite);
     auto answer = answer_of(judging, question);
-    if (answer.evidence) verdict.evidence.push_back(answer.evidence->digest);
+    verdict.evidence.insert(verdict.evidence.end(), answer.evidence.begin(), answer.evidence.end());
     if (answer.suspect) add_once(notes, suspect_finding(*answer.suspect, suite));
     if (answer.ignored) add_once(notes, *answer.ignored);
     auto ruling = apply_fact(policy, answer, question);

@@ -186,7 +186,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"other_family", with([](auto& e) { e.cell.family = "gfx1151"; }), k_held, "no evidence"},
         Row{"no_family", with([](auto& e) { e.cell.family = ""; }), k_held, "no evidence"},
         Row{"no_python", with([](auto& e) { e.cell.python = ""; }), k_held, "no evidence"},
-        Row{"other_framework", with([](auto& e) { e.cell.framework = "torch"; }), k_held, "no evidence"},
+        Row{"other_framework", with([](auto& e) { e.cell.framework = "torch"; }), k_held,
+            "no evidence of rocm-sdk: one result is about framework torch"},
+        Row{"other_backend", with([](auto& e) { e.cell.backend = "cpu"; }), k_held,
+            "no evidence of rocm-sdk: one result was computed on cpu"},
         Row{"one_digest_differs", with([](auto& e) { e.subjects[1].sha256 = sha256("x"); }), k_held,
             "not passed on these files: one result covers 3 of 4 files (rocm_sdk_core"},
         Row{"all_digests_differ", with([](auto& e) {

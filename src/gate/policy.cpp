@@ -378,7 +378,8 @@ Result<std::int64_t> parse_age(std::string_view text) {
   auto unit = digits == text.npos ? std::string_view{} : text.substr(digits);
   std::int64_t factor = unit == "m" ? k_minute_us : unit == "h" ? k_hour_us : unit == "d" ? k_day_us : 0;
   if (!number || !factor || *number == 0 || *number > static_cast<std::uint64_t>(k_age_max_us / factor))
-    return fail(ErrorKind::invalid_argument, "G003", fmt::format("\"{}\" is not an age", text.substr(0, 40)),
+    return fail(ErrorKind::invalid_argument, "G003",
+                fmt::format("\"{}\" is not an age from 1m to {}d", text.substr(0, 40), k_age_max_us / k_day_us),
                 "write it as 90m, 36h or 14d");
   return static_cast<std::int64_t>(*number) * factor;
 }

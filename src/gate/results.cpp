@@ -1,5 +1,6 @@
 #include "gate/results.hpp"
 
+#include "gate/shards.hpp"
 #include "gate/signed.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -18,6 +19,15 @@ bool is_pass(const EvidenceRecord& e, const Policy& policy) {
   return e.result == Outcome::passed && (policy.skipped == Skipped::passed || e.skipped == 0);
 }
 
+void put_in_order(const Policy& policy, Sorted& sorted) {
+  std::stable_sort(sorted.counted.begin(), sorted.counted.end(), [&](const Counted& a, const Counted& b) {
+    return a.ended_us != b.ended_us ? a.ended_us < b.ended_us
+                                    : is_pass(a.stored->record, policy) && !is_pass(b.stored->record, policy);
+  });
+  std::stable_sort(sorted.refused.begin(), sorted.refused.end(),
+                   [](const Refused& a, const Refused& b) { return a.ended_us > b.ended_us; });
+}
+
 Sorted sort_evidence(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   Sorted sorted;
@@ -34,12 +44,8 @@ Sorted sort_evidence(const Judging& judging, const Question& question) {
   for (const auto& stored : judging.input.evidence) look(stored, false);
   if (question.inherits)
     for (const auto& stored : judging.input.inherited) look(stored, true);
-  std::stable_sort(sorted.counted.begin(), sorted.counted.end(), [&](const Counted& a, const Counted& b) {
-    return a.ended_us != b.ended_us ? a.ended_us < b.ended_us
-                                    : is_pass(a.stored->record, policy) && !is_pass(b.stored->record, policy);
-  });
-  std::stable_sort(sorted.refused.begin(), sorted.refused.end(),
-                   [](const Refused& a, const Refused& b) { return a.ended_us > b.ended_us; });
+  put_in_order(policy, sorted);
+  join_shards(question, sorted);
   return sorted;
 }
 

@@ -4,6 +4,7 @@
 #include "gate/count.hpp"
 #include "gate/gate.hpp"
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Counted {
   const registry::Stored<registry::EvidenceRecord>* stored;
   std::int64_t ended_us;
   bool inherited; ///< it was made on the candidate's files
+  /// The records of the shards, if this result is joined from shards; else empty.
+  std::vector<const registry::Stored<registry::EvidenceRecord>*> parts = {};
+  std::shared_ptr<const registry::Stored<registry::EvidenceRecord>> joined = {}; ///< owns `stored` of such a result
 };
 struct Refused {
   const registry::Stored<registry::EvidenceRecord>* stored;
@@ -33,6 +37,8 @@ struct Sorted {
 
 /// Whether the record says that the suite has passed, as the policy takes skipped tests.
 bool is_pass(const registry::EvidenceRecord& evidence, const Policy& policy);
+void put_in_order(const Policy& policy, Sorted& sorted);
+/// Shards are joined.
 Sorted sort_evidence(const Judging& judging, const Question& question);
 /// How many of the newest results must have passed: what the suite's [[suite]] says, else [states].
 std::size_t asked_passes(const Policy& policy, const SuiteRule* rule);

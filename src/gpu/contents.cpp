@@ -1,4 +1,6 @@
+#include "base/zeros.hpp"
 #include "gpu/ar.hpp"
+#include "gpu/names.hpp"
 #include "gpu/reading.hpp"
 
 #include "names/entry_names.hpp"
@@ -25,8 +27,8 @@ Result<void> skip_zeros(const Reading& reading, std::uint64_t& at, std::uint64_t
       continue;
     }
     if (!bytes) return fail(std::move(bytes).error());
-    auto place = bytes->find_first_not_of('\0');
-    if (place != bytes->npos) {
+    auto place = zeros::first_not_zero(*bytes);
+    if (place != std::string_view::npos) {
       at += place / k_bundle_align * k_bundle_align;
       return {};
     }
@@ -51,6 +53,7 @@ Result<std::optional<Bundle>> next_bundle(Reading& reading, std::uint64_t& at, s
 // Heads of plain bundles are read later: many reads that are announced first come side by side.
 void place_entries(Reading& reading, const Bundle& bundle, std::vector<CodeObject>& placed) {
   bool plain = bundle.container == Container::bundle;
+  std::set<Target> seen;
   for (const auto& entry : bundle.entries) {
     if (entry.id.starts_with("host-")) continue;
     auto target = parse_entry_id(entry.id);
@@ -61,6 +64,11 @@ void place_entries(Reading& reading, const Bundle& bundle, std::vector<CodeObjec
                             "a newer quarry may know it"});
       continue;
     }
+    if (!seen.insert(*target).second)
+      add_finding(reading,
+                  {"G118", Severity::warning, reading.name,
+                   fmt::format("the bundle at {:#x} has more than one entry for {}", bundle.begin, target->str()),
+                   "bundle each target once: which of the entries is loaded depends on the runtime"});
     CodeObject object{bundle.container, *target, bundle.begin + (plain ? entry.offset : 0), entry.size, {}, true};
     if (plain) {
       reading.file.prefetch(object.offset, std::min<std::uint64_t>(entry.size, k_elf_head_bytes));
@@ -117,6 +125,48 @@ Result<void> keep(Reading& reading, const Error& error, std::string_view where) 
   return {};
 }
 
+namespace {
+constexpr std::string_view k_bitcode_magic = "BC\xC0\xDE";
+constexpr std::string_view k_bitcode = "LLVM bitcode", k_nothing = "nothing";
+
+/// What stands where code for one of AMD's processors must be; empty for code. Labels such as `amdgcnspirv` are for
+/// code that the runtime compiles, and `sm_90` is for another maker's.
+std::string_view what_is_no_code(const CodeObject& object, std::string_view head) {
+  bool says_nothing = object.container == Container::offload_binary || object.container == Container::fatbin ||
+                      object.container == Container::compressed_fatbin;
+  if (says_nothing || !object.target.processor.starts_with("gfx")) return {};
+  if (auto elf = parse_elf_head(head)) return elf->is_amdgpu() ? std::string_view() : "an ELF file for another machine";
+  if (head.empty()) return k_nothing;
+  if (head.starts_with(k_bitcode_magic)) return k_bitcode;
+  return zeros::first_not_zero(head) == std::string_view::npos ? "zeros" : "bytes that are not an ELF file";
+}
+
+/// Bitcode is what the linker of device code takes (-fgpu-rdc), and an empty entry is what a removal may leave; other
+/// bytes are a mistake.
+Severity severity_of_no_code(std::string_view what) {
+  if (what == k_bitcode) return Severity::note;
+  return what == k_nothing ? Severity::warning : Severity::error;
+}
+
+void add_no_code(Reading& reading, const CodeObject& object, std::string_view what) {
+  add_finding(reading, {"G117", severity_of_no_code(what), reading.name,
+                        fmt::format("the entry for {} at {:#x} holds {}, and does not count as code for it",
+                                    object.target.str(), object.offset, what),
+                        what == k_bitcode ? "link the device code: the runtime loads code objects"
+                                          : "build the file again: the runtime cannot load the entry"});
+}
+} // namespace
+
+bool is_named_like_code(std::string_view path) {
+  return path.ends_with(".hsaco") || (path.ends_with(".co") && target_of_path(path));
+}
+
+Finding no_code_in_file(std::string_view name) {
+  return {"G117", Severity::error, std::string(name),
+          "it is named like a code object, and holds neither a code object nor a bundle",
+          "build or fetch the file again"};
+}
+
 bool is_full(const Reading& reading) { return reading.contents.objects.size() >= k_objects_max; }
 
 namespace {
@@ -132,8 +182,14 @@ bool has_room_for(Reading& reading, const Target& target) {
 } // namespace
 
 void add_object(Reading& reading, CodeObject object, std::string_view head) {
+  if (auto what = what_is_no_code(object, head); !what.empty()) return add_no_code(reading, object, what);
   if (is_full(reading) || !has_room_for(reading, object.target)) return;
   if (auto elf = parse_elf_head(head)) {
+    if (elf->tables_end > object.bytes)
+      add_finding(reading, {"G101", Severity::error, reading.name,
+                            fmt::format("the code object for {} at {:#x} is cut off: it has {} bytes of at least {}",
+                                        object.target.str(), object.offset, object.bytes, elf->tables_end),
+                            "build or fetch the file again"});
     object.elf_target = target_of(*elf);
     object.label_agrees = object.elf_target && agrees(object.target, *elf);
     if (!object.elf_target)
@@ -177,6 +233,8 @@ Result<void> read_all(Reading& reading) {
   TRY(auto head, bytes_at(reading.file, 0, k_bundle_magic.size()), "while reading " + reading.name);
   if (auto done = read_whole_file(reading, head); !done)
     TRY_DO(keep(reading, done.error(), ""), "while reading " + reading.name);
+  if (is_named_like_code(reading.name) && reading.contents.containers == 0 && reading.contents.findings.empty())
+    reading.contents.findings.push_back(no_code_in_file(reading.name));
   if (is_full(reading))
     add_finding(reading, {"G102", Severity::warning, reading.name,
                           fmt::format("it holds more than the {} code objects that are listed", k_objects_max), ""});

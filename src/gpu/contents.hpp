@@ -30,7 +30,7 @@ struct CodeObject {
   Target target;                    ///< as its container labels it; of a bare ELF file, from e_flags
   std::uint64_t offset = 0;         ///< in the file: of the object, or of the compressed bundle that holds it
   std::uint64_t bytes = 0;          ///< decompressed
-  std::optional<Target> elf_target; ///< what e_flags says; nothing if the object is not an ELF file (bitcode)
+  std::optional<Target> elf_target; ///< what e_flags says; nothing if the object is not an ELF file (SPIR-V)
   bool label_agrees = true;         ///< e_flags can belong to code with this label
 };
 
@@ -40,10 +40,15 @@ struct Contents {
   std::uint64_t stored_bytes = 0; ///< what the containers take in the file
   bool embedded = false;          ///< registration records of code in the file itself (HIPF)
   bool split = false;             ///< registration records or a reference of code that moved to a .kpack file (HIPK)
-  Findings findings;              ///< G101 damaged, G102 unknown form
+  Findings findings;              ///< G101 damaged, G102 unknown form, G117 not code, G118 a target twice
 };
 
 constexpr std::size_t k_objects_max = 1u << 18; ///< of a file, 40 MB of values; librocsparse has 777
+
+/// Whether a file is called like a code object: `x.hsaco`, and `x.co` if its path names a target.
+bool is_named_like_code(std::string_view path);
+/// The finding (G117) about such a file without code. read_contents() reports it for what it reads.
+Finding no_code_in_file(std::string_view name);
 
 /// Whether the first bytes of a file (at least 24) begin something that read_contents() looks into.
 bool may_hold_code(std::string_view head);

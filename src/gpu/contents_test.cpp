@@ -42,6 +42,15 @@ TEST(Contents, ABareCodeObjectSaysItsTargetItself) {
   EXPECT_EQ(found(contents), "");
 }
 
+TEST(Contents, ACodeObjectThatIsCutOff) {
+  auto whole = code(k_gfx942, 2000);
+  whole.replace(0x28, 8, std::string("\xD0\x03\0\0\0\0\0\0", 8)); // e_shoff 976
+  whole.replace(0x3A, 4, std::string("\x40\0\x10\0", 4));         // e_shentsize 64, e_shnum 16
+  EXPECT_EQ(found(read_text(whole)), "");
+  for (const auto& file : {whole.substr(0, 1999), bundle({device("gfx942", whole.substr(0, 1000))})})
+    EXPECT_NE(found(read_text(file)).find("G101 the code object for gfx942"), std::string::npos);
+}
+
 TEST(Contents, ABundleListsItsDeviceEntries) {
   auto contents = read_text(two_targets());
   EXPECT_EQ(targets_listed(contents), k_two);
@@ -90,11 +99,50 @@ TEST(Contents, ASkippableFrameBeforeTheStreamIsSkipped) {
 TEST(Contents, LabelsAreComparedWithTheHeaders) {
   auto contents =
       read_text(bundle({device("gfx942", code(k_gfx1201)), device("gfx90a:xnack+", code(k_gfx90a_xnack_on)),
-                        device("gfx90a", code(k_gfx90a_xnack_on)), device("gfx1030", "BC\xC0\xDE bitcode")}));
-  EXPECT_EQ(targets_listed(contents), "gfx942 5000 LIE, gfx90a:xnack+ 5000, gfx90a 5000 LIE, gfx1030 12");
+                        device("gfx90a", code(k_gfx90a_xnack_on)), device("amdgcnspirv", "\x03\x02\x23\x07")}));
+  EXPECT_EQ(targets_listed(contents), "gfx942 5000 LIE, gfx90a:xnack+ 5000, gfx90a 5000 LIE, amdgcnspirv 4");
   EXPECT_FALSE(contents.objects.at(3).elf_target);
   auto packed = read_text(compressed(bundle({device("gfx942", code(k_gfx1201))})));
   EXPECT_EQ(targets_listed(packed), "gfx942 5000 LIE");
+}
+
+TEST(Contents, OtherBytesAreNotCode) {
+  auto host = code(k_gfx942);
+  host.replace(18, 2, std::string("\x3E\0", 2)); // x86-64
+  const std::pair<std::string, std::string> cases[] = {{std::string(200, '\0'), "zeros"},
+                                                       {"some text", "bytes that are not an ELF file"},
+                                                       {"BC\xC0\xDE bitcode", "LLVM bitcode"},
+                                                       {"", "nothing"},
+                                                       {host, "an ELF file for another machine"}};
+  for (const auto& [payload, what] : cases) {
+    auto plain = bundle({device("gfx1030", payload), device("gfx942", code(k_gfx942))});
+    for (const auto& file : {plain, compressed(plain)}) {
+      auto contents = read_text(file);
+      EXPECT_EQ(targets_listed(contents), "gfx942 5000") << what;
+      ASSERT_EQ(contents.findings.size(), 1U) << what;
+      EXPECT_EQ(contents.findings[0].code, "G117");
+      auto severity = payload.empty() ? Severity::warning : what == "LLVM bitcode" ? Severity::note : Severity::error;
+      EXPECT_EQ(contents.findings[0].severity, severity);
+      EXPECT_THAT(contents.findings[0].message, HasSubstr("holds " + what));
+    }
+  }
+}
+
+TEST(Contents, ATargetTwiceInOneBundle) {
+  auto contents = read_text(bundle({device("gfx942", code(k_gfx942)), device("gfx942", code(k_gfx942))}));
+  ASSERT_EQ(contents.findings.size(), 1U);
+  EXPECT_EQ(contents.findings[0].code, "G118");
+  EXPECT_THAT(
+      read_text(linked({bundle({device("gfx942", code(k_gfx942))}), bundle({device("gfx942", code(k_gfx942))})}))
+          .findings,
+      ::testing::IsEmpty());
+}
+
+TEST(Contents, FilesNamedLikeCode) {
+  EXPECT_TRUE(is_named_like_code("x/kernel.hsaco"));
+  EXPECT_TRUE(is_named_like_code("rocblas/library/Kernels.so-000-gfx90a.co"));
+  EXPECT_FALSE(is_named_like_code("po/de.co"));
+  EXPECT_FALSE(is_named_like_code("x.py"));
 }
 
 TEST(Contents, AnUnknownProcessorIsNamedAndNotGuessed) {
@@ -252,9 +300,9 @@ TEST(Hostile, ManySectionsOfCode) {
 
 TEST(Hostile, ManyLabels) {
   std::string bytes;
-  for (int b = 0; b < 20; ++b) {
+  for (int b = 0; b < 40; ++b) {
     std::vector<Item> items;
-    for (int i = 0; i < 100; ++i) items.push_back(device(fmt::format("gfx{}", 10'000 + 100 * b + i), ""));
+    for (int i = 0; i < 50; ++i) items.push_back(device(fmt::format("gfx{}", 10'000 + 50 * b + i), code(k_gfx942, 70)));
     pad(bytes, 4096), bytes += bundle(items);
   }
   auto contents = read_text(bytes);
@@ -264,10 +312,12 @@ TEST(Hostile, ManyLabels) {
 }
 
 TEST(Hostile, TheNextBundleBeginsBehindTheTable) {
-  // 100 entries of nothing with long names: the table takes three pages, and the file is the table alone.
-  auto contents = read_text(bundle(std::vector<Item>(100, device(std::string("gfx942") + std::string(80, '-'), ""))));
+  // 99 entries of nothing with long names: the table takes three pages, and the file is the table alone.
+  std::vector<Item> items;
+  for (int i = 1; i < 100; ++i) items.push_back(device(std::string("amdgcnspirv") + std::string(i, '-'), ""));
+  auto contents = read_text(bundle(items));
   EXPECT_EQ(contents.containers, 1u);
-  EXPECT_EQ(contents.objects.size(), 100u);
+  EXPECT_EQ(contents.objects.size(), 99u);
   EXPECT_EQ(found(contents), "");
 }
 

@@ -24,6 +24,8 @@ inline std::string code(std::uint32_t flags, std::size_t size = 5000, char abi =
   put<std::uint16_t>(out, 3), put<std::uint16_t>(out, 224), put<std::uint32_t>(out, 1);
   put<std::uint64_t>(out, 0), put<std::uint64_t>(out, 64), put<std::uint64_t>(out, 0);
   put<std::uint32_t>(out, flags);
+  put<std::uint16_t>(out, 64), put<std::uint16_t>(out, 56), put<std::uint16_t>(out, 0); // no program headers
+  put<std::uint16_t>(out, 64), put<std::uint16_t>(out, 0), put<std::uint16_t>(out, 0);  // no sections
   out.resize(size, 'c');
   return out;
 }

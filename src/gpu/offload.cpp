@@ -1,5 +1,6 @@
 #include "gpu/offload.hpp"
 
+#include "base/zeros.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -34,8 +35,8 @@ Result<std::uint64_t> next_container(const Reading& reading, const SectionPlace&
   auto at = to_multiple(rest.begin);
   if (at >= rest.end) return rest.end;
   TRY(auto bytes, bytes_at(reading.file, at, std::min(k_gap_max, rest.end - at)));
-  auto first = bytes.find_first_not_of('\0');
-  if (first == bytes.npos) return rest.end;
+  auto first = zeros::first_not_zero(bytes);
+  if (first == std::string_view::npos) return rest.end;
   return at + first / k_align * k_align;
 }
 

@@ -119,7 +119,12 @@ std::optional<ElfHead> parse_elf_head(std::string_view bytes) {
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) return std::nullopt;
-  return ElfHead{header.e_machine, header.e_ident[EI_ABIVERSION], header.e_flags};
+  auto end_of = [](std::uint64_t at, std::uint64_t count, std::uint64_t size) {
+    return count == 0 ? 0 : at > UINT64_MAX - count * size ? UINT64_MAX : at + count * size;
+  };
+  auto tables_end = std::max(end_of(header.e_phoff, header.e_phnum, header.e_phentsize),
+                             end_of(header.e_shoff, header.e_shnum, header.e_shentsize));
+  return ElfHead{header.e_machine, header.e_ident[EI_ABIVERSION], header.e_flags, tables_end};
 }
 
 std::optional<Target> target_of(const ElfHead& head) {

@@ -35,6 +35,7 @@ struct ElfHead {
   std::uint16_t machine = 0;    ///< EM_*
   std::uint8_t abi_version = 0; ///< 0 to 4: code object V2 to V6
   std::uint32_t flags = 0;      ///< e_flags
+  std::uint64_t tables_end = 0; ///< byte behind the program headers and the section headers
   bool is_amdgpu() const;
 };
 /// Returns nullopt if `bytes` does not begin with a little-endian 64-bit ELF header.

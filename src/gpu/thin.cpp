@@ -1,5 +1,6 @@
 #include "gpu/thin.hpp"
 
+#include "base/zeros.hpp"
 #include "digest/md5.hpp"
 #include "gpu/ar.hpp"
 #include "gpu/kpack.hpp"
@@ -101,7 +102,7 @@ Result<bool> is_zero(const content::Rope& file, std::uint64_t begin, std::uint64
   constexpr std::uint64_t k_step = 1u << 20;
   for (; begin < end; begin += k_step) {
     TRY(auto bytes, bytes_at(file, begin, std::min(k_step, end - begin)));
-    if (bytes.find_first_not_of('\0') != bytes.npos) return false;
+    if (!zeros::all_zero(bytes)) return false;
   }
   return true;
 }

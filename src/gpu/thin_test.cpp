@@ -121,9 +121,11 @@ TEST(Thin, WhatServesATargetStays) {
 }
 
 TEST(Thin, CodeForAnUnknownProcessorStays) {
-  for (const char* label : {"amdgcnspirv", "gfx14-generic", "gfx9999"}) {
-    auto done = good(bundle({device(label, "SPIR-V"), device("gfx942", code(k_gfx942))}), {"gfx1030"});
-    EXPECT_EQ(thin_listed(done.after), fmt::format("{} 6", label));
+  for (const auto& [label, payload] : {std::pair{"amdgcnspirv", std::string("SPIR-V")},
+                                       {"gfx14-generic", code(0xFE, 70)},
+                                       {"gfx9999", code(0xFE, 70)}}) {
+    auto done = good(bundle({device(label, payload), device("gfx942", code(k_gfx942))}), {"gfx1030"});
+    EXPECT_EQ(thin_listed(done.after), fmt::format("{} {}", label, payload.size()));
   }
   EXPECT_TRUE(is_unwanted(*parse_target("gfx11xx"), {"gfx942"}));
   EXPECT_FALSE(is_unwanted(*parse_target("gfx11xx"), {"gfx1101"}));
@@ -184,7 +186,7 @@ TEST(Thin, ACompressedBundleThatDoesNotFitStays) {
   auto file = compressed(plain, {3, 1, 32 + stream.size(), {}}).substr(0, 32) + stream;
   auto done = good(file, {"gfx1030"});
   EXPECT_FALSE(done.changed);
-  EXPECT_THAT(done.left, ElementsAre(HasSubstr("does not fit")));
+  EXPECT_THAT(done.left, ElementsAre(HasSubstr("holds nothing"), HasSubstr("does not fit")));
   EXPECT_EQ(bytes_of(done.file), file);
 }
 
@@ -236,6 +238,11 @@ TEST(Thin, DamagedBundlesAreRefused) {
   outside.offset = 1ull << 63;
   long_id.id_length = 1ull << 63;
   auto second = device("gfx1030", code(k_gfx1030));
+  // The head of a code object stands in the name of a host's entry, which is the second one of the table.
+  constexpr std::string_view k_first = "host-x86_64-unknown-linux-gnu-", k_begin = "host-";
+  Item hiding{std::string(k_begin) + code(k_gfx942).substr(0, 64), "", {}, {}, {}};
+  auto in_name = item;
+  in_name.offset = 24 + 8 + 24 + k_first.size() + 24 + k_begin.size();
   struct Row {
     const char* what;
     std::string bytes, message;
@@ -244,7 +251,8 @@ TEST(Thin, DamagedBundlesAreRefused) {
            {"2^63 entries", bundle({item}, 1ull << 63), "promises"},
            {"an id of 2^63 bytes", bundle({long_id}), "an id of"},
            {"an entry outside", bundle({outside}), "outside the bundle"},
-           {"an entry in the table", bundle({in_table, second}), "begins inside the table"},
+           {"an entry in the table", bundle({in_table, second}), "does not count as code"},
+           {"code in the table", bundle({hiding, in_name, second}), "begins inside the table"},
            {"entries that overlap", bundle({overlapping, second}), "overlap"},
            {"a compressed bundle cut off", compressed(plain).substr(0, 60), "promises"},
            {"a stream that ends later than it says", compressed(plain, {3, 1, {}, 20000}), ""},

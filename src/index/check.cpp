@@ -3,6 +3,7 @@
 #include "index/claims.hpp"
 #include "index/facts.hpp"
 #include "index/not_an_index.hpp"
+#include "index/other_tool.hpp"
 #include "index/trees.hpp"
 #include "thread/pool.hpp"
 
@@ -17,7 +18,28 @@ namespace {
 
 using Facts = std::map<std::string, FileFacts>; // by what the site calls the file
 
-Result<Reading> read_all_pages(Site& site, const std::vector<std::string>& asked) {
+/// The page of the place itself, a find-links page; of a distribution also the pages of projects beside it.
+Result<void> read_beside_trees(Site& site, const Shape& shape, const CheckOptions& options, const Pages& html,
+                               Reading& reading) {
+  bool of_another = reading.ours && is_of_another_tool(shape.top);
+  if (of_another && options.find_links_left) {
+    TRY(reading.top_left, options.find_links_left(site));
+  }
+  const auto& asked = options.projects;
+  bool listing = shape.html && is_listing(shape.top.text);
+  if (shape.top.there() && !listing && !reading.top_left)
+    TRY_DO(read_top_page(site, asked.empty() ? &html : nullptr, reading));
+  RepositoryPages pages;
+  TRY(bool distribution, shape.html ? is_distribution(site) : Result<bool>(false));
+  if (distribution)
+    for (const auto& [name, page] : html) pages.projects.insert(name);
+  if (of_another) pages.listed = projects_linked(shape.top);
+  if (!asked.empty()) std::erase_if(pages.listed, [&](const auto& name) { return !html.contains(name); });
+  return read_repository_pages(site, pages, html, reading);
+}
+
+Result<Reading> read_all_pages(Site& site, const CheckOptions& options) {
+  const auto& asked = options.projects;
   TRY(auto shape, shape_of(site));
   Reading reading;
   Pages html, json;
@@ -31,8 +53,8 @@ Result<Reading> read_all_pages(Site& site, const std::vector<std::string>& asked
   bool is_tree = shape.root && !shape.html && !shape.json;
   if (shape.top.there() && is_tree)
     TRY_DO(read_tree(site, "", asked, reading));
-  else if (shape.top.there() && !(shape.html && is_listing(shape.top.text)))
-    TRY_DO(read_top_page(site, asked.empty() ? &html : nullptr, reading));
+  else
+    TRY_DO(read_beside_trees(site, shape, options, html, reading));
   std::ranges::move(compare_trees(site, html, json), std::back_inserter(reading.findings));
   return reading;
 }
@@ -60,25 +82,19 @@ Result<Facts> look_at_files(Site& site, const Claims& claims, const CheckOptions
   return all;
 }
 
-/// Some pages are ours, and one is not: another tool writes in the same place, and rewrites what we would write.
-Findings pages_of_another_tool(const Reading& reading) {
-  Findings findings;
-  if (reading.our_pages.empty()) return findings;
-  for (const auto& place : reading.other_pages)
-    findings.push_back({"I025", Severity::warning, place, "another tool wrote this page, between pages of ours",
-                        "stop that tool, remove the page and run `quarry index repair`; or let it keep the find-links "
-                        "page: `quarry store setting --find-links other`"});
-  return findings;
-}
-
-CheckReport judge(Reading reading, const Facts& facts) {
-  CheckReport report{std::move(reading.findings), reading.pages, reading.projects.size(), 0, false};
-  auto add = [&](Findings findings) { std::ranges::move(findings, std::back_inserter(report.findings)); };
+CheckReport judge(const Site& site, const Reading& reading, const Facts& facts) {
+  CheckReport report{{}, reading.pages, reading.projects.size(), 0, false};
+  OtherTool other(site, reading);
+  auto add = [&](const Findings& findings) {
+    std::ranges::copy_if(findings, std::back_inserter(report.findings), [&](const auto& f) { return other.counts(f); });
+  };
+  add(reading.findings);
   for (const auto& [target, claims] : reading.claims)
     for (const auto& claim : claims) {
       auto judgement = judge_claim(claim, target, facts.at(target));
-      report.altered = report.altered || judgement.altered;
-      add(std::move(judgement.findings));
+      bool counts = std::ranges::any_of(judgement.findings, [&](const auto& f) { return other.counts(f); });
+      report.altered = report.altered || (judgement.altered && counts);
+      add(judgement.findings);
     }
   for (const auto& [target, file] : facts) {
     report.files += file.exists;
@@ -86,7 +102,7 @@ CheckReport judge(Reading reading, const Facts& facts) {
     add(file.findings);
   }
   add(reading.copies.findings());
-  add(pages_of_another_tool(reading));
+  std::ranges::move(other.findings(), std::back_inserter(report.findings));
   std::ranges::sort(report.findings, {}, [](const Finding& f) { return std::tie(f.place, f.code, f.message); });
   return report;
 }
@@ -94,9 +110,9 @@ CheckReport judge(Reading reading, const Facts& facts) {
 } // namespace
 
 Result<CheckReport> check_index(Site& site, const CheckOptions& options) {
-  TRY(auto reading, read_all_pages(site, options.projects));
+  TRY(auto reading, read_all_pages(site, options));
   TRY(auto facts, look_at_files(site, reading.claims, options));
-  return judge(std::move(reading), facts);
+  return judge(site, reading, facts);
 }
 
 Result<CheckReport> check_index(const std::string& directory, const CheckOptions& options) {

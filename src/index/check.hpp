@@ -18,16 +18,20 @@ struct CheckOptions {
       {};                                 ///< bytes of distributions read so far; from any one thread at a time
   std::vector<std::string> projects = {}; ///< only these; empty: all
   bool contents = true;                   ///< false: files are looked at, not read: no hashes, no metadata of wheels
+  /// Whether a setting leaves the find-links page to another tool; asked once, where one wrote it. Empty: it does not.
+  std::function<Result<bool>(Site&)> find_links_left = {};
 };
 
 struct CheckReport {
   Findings
-      findings; ///< sorted by place; I010-I024, I040, I041, and those of `wheel verify` for files that are not sound
+      findings; ///< sorted by place; I010-I025, I040, I041, and those of `wheel verify` for files that are not sound
   std::size_t pages = 0, projects = 0, files = 0;
   bool altered = false; ///< some bytes are not what a page says, or a file is broken: exit 6 rather than 1
 };
 
-/// Every page is read, every local link followed, every file hashed, every wheel verified and its sidecar compared.
+/// Every page is read, every local link followed, every file hashed, every wheel verified and its sidecar compared. A
+/// page of another tool between ours is named (I025); besides, it is judged by what is false on it alone
+/// (`other_tool.hpp`).
 /// not_found I001 when there is no index, I008 when a server lists a directory that is not one. resource_exhausted
 /// I007: a server lists more projects than are read unasked.
 Result<CheckReport> check_index(Site& site, const CheckOptions& options);

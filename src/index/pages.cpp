@@ -42,13 +42,20 @@ Heading heading_of(const PageOptions& options, const Entries& entries) {
   return {options.title, "simple/", options.install.empty() ? words_for(entries) : options.install, options.remarks};
 }
 
+std::vector<std::string> remarks_on(const PageOptions& options, const std::string& project) {
+  if (!options.by_project) return options.remarks;
+  auto found = options.by_project->find(project);
+  return found == options.by_project->end() ? std::vector<std::string>() : found->second;
+}
+
 void project_pages(const std::string& project, const FilePointers& sorted, const PageOptions& options,
                    std::vector<Page>& pages) {
   auto place = [&](std::string_view tree) { return fmt::format("{}/{}", tree, project); };
   // Both pages lie equally deep, so that they have the same links.
   auto entries = entries_of(sorted, path::join(options.directory, place("simple")));
   pages.push_back({place("simple") + "/index.html",
-                   html_of_entries({"Links for " + project, "../", project, options.remarks}, entries), k_html_type});
+                   html_of_entries({"Links for " + project, "../", project, remarks_on(options, project)}, entries),
+                   k_html_type});
   pages.push_back({place("simple-json") + "/index.html", json_of_entries(project, entries), k_json_type});
 }
 
@@ -66,8 +73,10 @@ std::string find_links_page(const PageOptions& options, const std::vector<FileRe
   auto entries = entries_of(in_page_order(pointers_to(files)), options.directory);
   return html_of_entries(heading_of(options, entries), entries);
 }
-std::string project_html(std::string_view project, const std::vector<Link>& links) {
-  return html_of_entries({fmt::format("Links for {}", project), "../", std::string(project)}, entries_from(links));
+std::string project_html(std::string_view project, const std::vector<Link>& links,
+                         const std::vector<std::string>& remarks) {
+  return html_of_entries({fmt::format("Links for {}", project), "../", std::string(project), remarks},
+                         entries_from(links));
 }
 std::string project_json(std::string_view project, const std::vector<Link>& links) {
   return json_of_entries(project, entries_from(links));

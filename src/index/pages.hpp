@@ -3,6 +3,8 @@
 // and as JSON (PEP 691, 700). Both forms are projections of the same links; the bytes depend on the links alone, not on
 // their order. The functions of this header are pure and thread-safe.
 #include "registry/records.hpp"
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,13 +37,16 @@ struct PageOptions {
   std::string install = {};
   /// Sentences above the files, for people; installers skip them.
   std::vector<std::string> remarks = {};
+  /// Those on the pages of single projects; unset: `remarks`, on all of them.
+  std::optional<std::map<std::string, std::vector<std::string>>> by_project = {};
 };
 
 // One page each. Links may come in any order; they are written sorted by version, then file name.
 std::string find_links_page(std::string_view title, const std::vector<Link>& links);
 /// With the links that a page in `directory` needs, a key below the same root as FileRecord::key.
 std::string find_links_page(const PageOptions& options, const std::vector<registry::FileRecord>& files);
-std::string project_html(std::string_view project, const std::vector<Link>& links);
+std::string project_html(std::string_view project, const std::vector<Link>& links,
+                         const std::vector<std::string>& remarks = {});
 std::string project_json(std::string_view project, const std::vector<Link>& links);
 std::string root_html(std::vector<std::string> projects);
 std::string root_json(std::vector<std::string> projects);

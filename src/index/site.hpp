@@ -56,6 +56,7 @@ public:
   /// What a link on the page of `directory` leads to, as a name for look() and the others; nullopt: elsewhere.
   virtual std::optional<std::string> target(const std::string& directory, const std::string& href) const = 0;
   virtual Result<SiteReply> look(const std::string& target) = 0; ///< without its text
+  /// nullopt: it does not exist, or must not be read.
   virtual Result<std::optional<std::string>> read(const std::string& target, std::uint64_t max_bytes) = 0;
   virtual Result<LocalFile> local(const std::string& target) = 0; ///< its bytes, under its own name
   /// The page of a directory under the key that installers ask object storage for, "simple/rocm/"; nullopt: the place

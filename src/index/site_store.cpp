@@ -56,7 +56,10 @@ public:
     return reply_of(found);
   }
   Result<std::optional<std::string>> read(const std::string& target, std::uint64_t max_bytes) override {
-    return store_->get(target, max_bytes);
+    if (!store::check_key(target, store::SlashKeys::allowed)) return std::optional<std::string>();
+    auto text = store_->get(target, max_bytes);
+    if (!text && store::is_denied(text.error())) return std::optional<std::string>(); // absent objects look so, too
+    return text;
   }
   Result<LocalFile> local(const std::string& target) override { return fetched(*store_, target, temporary_); }
   bool served() const override { return true; }

@@ -61,7 +61,9 @@ Result<std::optional<IndexPage>> page_at(Site& site, const std::string& director
     for (auto& finding : headers) finding.severity = Severity::warning;
   add_all(findings, std::move(headers));
   auto page = read_page({reply.text, place});
-  if (page && !reply.text.starts_with('{')) (page->ours ? reading.our_pages : reading.other_pages).insert(place);
+  reading.ours = reading.ours || (page && page->ours);
+  if (page && !page->ours && !reply.text.starts_with('{')) reading.other_pages.insert(directory);
+  if (is_of_another_tool(reply)) reading.other_links.insert(directory);
   if (page) return std::move(*page);
   findings.push_back(error_at(place, page.error().code, page.error().message));
   return std::nullopt;
@@ -165,7 +167,61 @@ std::string project_linked(std::string_view url) {
   return text::percent_decode(url.substr(k_tree.size(), url.size() - k_tree.size() - 1));
 }
 
+bool has_our_mark(const SiteReply& reply) {
+  auto page = read_page({reply.text, "page"});
+  return page && page->ours;
+}
+
+/// Names that a repository uses for itself, beside the pages of projects.
+bool is_tree_of_ours(const std::string& name) { return name == "simple" || name == "simple-json" || name == "merged"; }
+
 } // namespace
+
+bool is_of_another_tool(const SiteReply& reply) {
+  if (!reply.there() || reply.text.starts_with('{') || is_listing(reply.text)) return false;
+  auto page = read_html_page({reply.text, "page"});
+  return page && !page->ours && !page->files.empty();
+}
+
+std::set<std::string> projects_linked(const SiteReply& reply) {
+  std::set<std::string> names;
+  auto page = read_page({reply.text, "page"});
+  if (!page) return names;
+  for (const auto& link : page->files) {
+    auto name = text::percent_decode(link.url.substr(0, link.url.find('/')));
+    auto project = dist::ProjectName::parse(name);
+    if (link.url.ends_with('/') && project && project->str() == name && link.url.find('/') + 1 == link.url.size())
+      names.insert(std::move(name));
+  }
+  return names;
+}
+
+Result<bool> is_distribution(Site& site) {
+  constexpr std::uint64_t k_pointer_max = 64u << 20; // a pointer with many sets
+  auto target = site.target("", "distribution.json");
+  if (!target) return false;
+  TRY(auto text, site.read(*target, k_pointer_max));
+  return text && text->find("\"quarry.distribution/") != text->npos;
+}
+
+Result<void> read_repository_pages(Site& site, const RepositoryPages& asked, const Pages& html, Reading& reading) {
+  auto names = asked.projects;
+  names.insert(asked.listed.begin(), asked.listed.end());
+  for (const auto& name : names) {
+    if (is_tree_of_ours(name)) continue;
+    if (!asked.projects.contains(name)) {
+      TRY(auto there, site.page(name));
+      if (!there.there()) continue;
+    }
+    TRY(auto page, page_at(site, name, reading));
+    if (!page) continue;
+    read_project(site, name, *page, reading);
+    auto tree = path::join("simple", name);
+    if (auto other = html.find(name); other != html.end())
+      add_all(reading.findings, compare_targets(site, {name, *page}, {tree, other->second}, name));
+  }
+  return {};
+}
 
 Result<Shape> shape_of(Site& site) {
   Shape shape;
@@ -177,7 +233,13 @@ Result<Shape> shape_of(Site& site) {
     if (other) return fail(std::move(*other));
   }
   shape.root = top.there() && links_to_directories_only(top.text);
-  if (!shape.root || !site.served() || is_listing(top.text)) { // a server's root may have a project of this name
+  bool ours_below = false;
+  if (shape.root && site.served() && is_of_another_tool(top)) {
+    TRY(auto below, site.page("simple"));
+    ours_below = has_our_mark(below);
+  }
+  // A server's root may have a project of this name.
+  if (!shape.root || !site.served() || is_listing(top.text) || ours_below) {
     TRY(shape.html, has_tree(site, "simple"));
     TRY(shape.json, has_tree(site, "simple-json"));
   }

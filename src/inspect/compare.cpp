@@ -4,6 +4,7 @@
 #include "codec/compression.hpp"
 #include "elf/elf.hpp"
 #include "inspect/elf_compare.hpp"
+#include "inspect/package_table.hpp"
 #include "inspect/parts.hpp"
 #include "inspect/python_module.hpp"
 #include "inspect/values.hpp"
@@ -102,6 +103,7 @@ struct Context {
   const std::vector<Package>&left, &right; ///< all packages of each side
   const ReadOptions& options;
   Detail detail = Detail::files;
+  Neighbours& beside; ///< of the left side
 };
 
 class PackageComparison {
@@ -109,6 +111,7 @@ public:
   PackageComparison(PackageDiff& out, const Context& context) : out_(out), context_(context) {}
 
   Result<void> run(const Package& left, const Package& right) {
+    version_ = left.version;
     values({values_of(left), left.entries}, {values_of(right), right.entries});
     return entries(left.entries, right.entries, "");
   }
@@ -223,7 +226,7 @@ private:
   Result<void> bytes(const std::string& place, const Entry& left, const Entry& right) {
     TRY(auto l, left.open(), "while reading " + place);
     TRY(auto r, right.open(), "while reading " + place);
-    TRY(auto elf, compare_elf(l, r));
+    TRY(auto elf, compare_elf(l, r, path::dirname(place)));
     if (elf) {
       auto& difference = add(place, Kind::elf, std::move(elf->message));
       if (context_.detail == Detail::files) return {};
@@ -238,12 +241,14 @@ private:
     if (same) difference.parts.push_back({place + "!form", Kind::content, "the same values, written in another form"});
     if (place.ends_with(".py")) {
       TRY(difference.parts, module_parts(place, l, r), "while reading " + place);
+      TRY_DO(hold_package_tables({place, version_, l}, context_.beside, difference.parts));
     }
     return {};
   }
 
   PackageDiff& out_;
   const Context& context_;
+  std::string version_; ///< of the left package
 };
 
 using Group = std::vector<const Package*>;
@@ -347,7 +352,8 @@ std::uint64_t Diff::unexpected() const {
 
 Result<Diff> compare(const std::vector<Package>& left, const std::vector<Package>& right, const Allowed& allowed,
                      const ReadOptions& options, Detail detail) {
-  const Context context{left, right, options, detail};
+  Neighbours beside(left, options);
+  const Context context{left, right, options, detail, beside};
   std::map<std::string, std::pair<Group, Group>> groups;
   for (const auto& package : left) groups[package.label()].first.push_back(&package);
   for (const auto& package : right) groups[package.label()].second.push_back(&package);

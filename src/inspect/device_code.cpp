@@ -39,17 +39,24 @@ struct Work {
   std::size_t end_of(std::size_t share) const { return share + 1 < starts.size() ? starts[share + 1] : jobs.size(); }
 };
 
+/// The contents of a file that does not begin like one with code.
+gpu::Contents without_code(const std::string& path) {
+  gpu::Contents contents;
+  if (gpu::is_named_like_code(path)) contents.findings.push_back(gpu::no_code_in_file(path));
+  return contents;
+}
+
 Result<gpu::Contents> read_rope(const content::Rope& rope, const std::string& path) {
   std::array<std::byte, k_head_bytes> head{};
   auto size = std::min<std::uint64_t>(head.size(), rope.size());
   TRY_DO(rope.read(0, std::span(head).first(size)), "while reading " + path);
-  if (!gpu::may_hold_code({reinterpret_cast<const char*>(head.data()), size})) return gpu::Contents();
+  if (!gpu::may_hold_code({reinterpret_cast<const char*>(head.data()), size})) return without_code(path);
   return gpu::read_contents(rope, path);
 }
 
 // Members of wheels
 
-/// False for a member whose first bytes begin nothing that holds code: it is not inflated further.
+/// False for an empty member, and for one whose first bytes begin nothing that holds code: it is not inflated further.
 Result<bool> feed_member(const zip::Reader& zip, const zip::Member& member, Sketch& sketch) {
   bool stopped = false;
   auto done = zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
@@ -62,7 +69,7 @@ Result<bool> feed_member(const zip::Reader& zip, const zip::Member& member, Sket
   if (stopped) return false;
   TRY_DO(done);
   sketch.end_of_file();
-  return true;
+  return sketch.size() > 0;
 }
 
 Result<content::Rope> spooled(const zip::Reader& zip, const zip::Member& member, const std::string& directory) {
@@ -75,9 +82,9 @@ Result<gpu::Contents> read_member(const zip::Reader& zip, const zip::Member& mem
                                   const std::string& directory) {
   constexpr std::uint16_t k_stored = 0;
   if (member.method == k_stored) return read_rope(zip.archive().slice(member.data_offset, member.size), path);
-  auto sketch = std::make_shared<Sketch>();
+  auto sketch = std::make_shared<Sketch>(member.size);
   TRY(auto wanted, feed_member(zip, member, *sketch));
-  if (!wanted) return gpu::Contents();
+  if (!wanted) return without_code(path);
   auto contents = gpu::read_contents(content::Rope::of(sketch), path);
   if (contents || contents.error().kind != ErrorKind::unavailable) return contents;
   TRY(auto rope, spooled(zip, member, directory));

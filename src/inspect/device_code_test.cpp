@@ -79,6 +79,19 @@ TEST_F(DeviceCodeTest, FilesAndDirectories) {
   EXPECT_EQ(listed({root_ + "/d/lib/liba.so.1"}), "d/lib/liba.so.1:" + targets(5000, 3));
 }
 
+TEST_F(DeviceCodeTest, FilesThatAreOnlyNamedLikeCode) {
+  using zip::forge::item;
+  auto text = std::string(4000, 't');
+  for (bool deflated : {false, true}) {
+    auto wheel = write("x.whl", wheel_of({item("p/k.hsaco", text, deflated), item("p/empty.hsaco", "", deflated),
+                                          item("p/rocblas/library/q_gfx942.co", text, deflated)}));
+    EXPECT_EQ(listed({wheel}),
+              "x.whl!p/k.hsaco: G117\nx.whl!p/empty.hsaco: G117\nx.whl!p/rocblas/library/q_gfx942.co: G117\n");
+  }
+  auto loose = listed({write("k.hsaco", text), write("rocblas/library/e_gfx942.co", ""), write("notes.co", text)});
+  EXPECT_EQ(loose, "k.hsaco: G117\nrocblas/library/e_gfx942.co: G117\n");
+}
+
 TEST_F(DeviceCodeTest, MembersOfAWheelStoredAndDeflated) {
   using zip::forge::item;
   auto wheel = write("x.whl", wheel_of({item("p/stored.so", a_library()), item("p/deflated.so", a_library(), true),
@@ -160,7 +173,7 @@ TEST_F(DeviceCodeTest, WhatCannotBeRead) {
 TEST(Sketch, ReadsWhatItKeptAndSaysWhatItLacks) {
   std::string file = a_library(40'000) + std::string(40u << 20, 'e');
   file.replace(file.size() - 3, 3, "end");
-  Sketch sketch;
+  Sketch sketch(file.size());
   for (std::size_t at = 0; at < file.size(); at += 70'001)
     sketch.feed(std::as_bytes(std::span(file).subspan(at, std::min<std::size_t>(70'001, file.size() - at))));
   sketch.end_of_file();
@@ -172,6 +185,8 @@ TEST(Sketch, ReadsWhatItKeptAndSaysWhatItLacks) {
   };
   EXPECT_EQ(at(0, 60'000), file.substr(0, 60'000));
   EXPECT_EQ(at(file.size() - 100, 100), file.substr(file.size() - 100));
+  auto end = file.size() - (8u << 20); // the last 8 MiB are kept
+  EXPECT_EQ(at(end, 10), file.substr(end, 10));
   auto bundle = file.find("__CLANG_OFFLOAD_BUNDLE__");
   EXPECT_EQ(at(bundle + 10, 4000), file.substr(bundle + 10, 4000));
   EXPECT_EQ(at(15u << 20, 10), "eeeeeeeeee"); // the front of a library has its symbols

@@ -4,6 +4,7 @@
 #include "elf/elf.hpp"
 #include "elf/launcher.hpp"
 #include "inspect/elf_sections.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -27,12 +28,25 @@ RunPath entries_of_run_path(const std::optional<std::string>& text) {
   return path;
 }
 
+/// Without entries whose directory an earlier one has named: the loader has looked there. `below` holds the file.
+std::vector<std::string> each_directory_once(const std::vector<std::string>& own, const std::string& below) {
+  std::vector<std::string> kept, seen;
+  for (const auto& entry : own) {
+    auto directory = path::normal(below + entry.substr(std::string_view("$ORIGIN").size()));
+    if (std::ranges::find(seen, directory) != seen.end()) continue;
+    seen.push_back(std::move(directory));
+    kept.push_back(entry);
+  }
+  return kept;
+}
+
 bool begins_with(const std::vector<std::string>& longer, const std::vector<std::string>& shorter) {
   return longer.size() >= shorter.size() && std::equal(shorter.begin(), shorter.end(), longer.begin());
 }
 
 class Comparison {
 public:
+  explicit Comparison(std::string directory) : directory_(std::move(directory)) {}
   void value(std::string_view what, const std::optional<std::string>& left, const std::optional<std::string>& right) {
     if (left != right) add(std::string(what), Kind::elf, changed(what, left, right));
   }
@@ -40,6 +54,9 @@ public:
                 const std::optional<std::string>& right) {
     if (left == right) return;
     auto l = entries_of_run_path(left), r = entries_of_run_path(right);
+    bool spelt_alike = l.own == r.own;
+    l.own = each_directory_once(l.own, directory_);
+    r.own = each_directory_once(r.own, directory_);
     bool more_left = begins_with(l.own, r.own), more_right = begins_with(r.own, l.own);
     bool one_host = l.host.empty() || r.host.empty() || l.host == r.host;
     if ((!more_left && !more_right) || !one_host) return value(what, left, right);
@@ -47,7 +64,8 @@ public:
     auto only = [](bool on_left) { return on_left ? Kind::only_left : Kind::only_right; };
     if (l.own != r.own) parts_.push_back({"run-path", only(more_left), texts_.back()});
     if (l.host != r.host) parts_.push_back({"host-run-path", only(r.host.empty()), texts_.back()});
-    if (l.own == r.own && l.host == r.host) parts_.push_back({std::string(what), Kind::elf, texts_.back()});
+    if (!spelt_alike && l.own == r.own) parts_.push_back({"run-path!spelling", Kind::elf, texts_.back()});
+    if (spelt_alike && l.host == r.host) parts_.push_back({std::string(what), Kind::elf, texts_.back()});
   }
   void needed(const std::vector<std::string>& left, const std::vector<std::string>& right) {
     if (left == right) return;
@@ -102,6 +120,7 @@ private:
     for (const auto& name : only) parts_.push_back({"needs:" + name, kind, texts_.back()});
     return true;
   }
+  std::string directory_;
   std::vector<std::string> texts_;
   std::vector<Part> parts_;
 };
@@ -129,13 +148,14 @@ Result<std::optional<std::string>> common_target(const content::Rope& left, cons
 }
 } // namespace
 
-Result<std::optional<ElfComparison>> compare_elf(const content::Rope& left, const content::Rope& right) {
+Result<std::optional<ElfComparison>> compare_elf(const content::Rope& left, const content::Rope& right,
+                                                 const std::string& directory) {
   TRY(bool left_elf, elf::has_magic(left));
   TRY(bool right_elf, elf::has_magic(right));
   if (!left_elf || !right_elf) return std::optional<ElfComparison>{};
   auto l = elf::read_facts(left, "left"), r = elf::read_facts(right, "right");
   if (!l || !r) return std::optional<ElfComparison>{}; // their bytes differ: that is all that can be said
-  Comparison comparison;
+  Comparison comparison(directory);
   comparison.value("type", of_number(l->type), of_number(r->type));
   comparison.value("machine", of_number(l->machine), of_number(r->machine));
   comparison.value("interpreter", l->interpreter, r->interpreter);

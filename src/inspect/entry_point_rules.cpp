@@ -1,10 +1,10 @@
 #include "inspect/entry_point_rules.hpp"
 
 #include "base/text.hpp"
+#include "inspect/installed_modules.hpp"
 #include "inspect/module_names.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -12,28 +12,6 @@ namespace quarry::inspect {
 
 namespace {
 constexpr std::size_t k_entry_point_findings_max = 100;
-
-using Modules = std::set<std::string, std::less<>>; ///< "rocm_sdk/tools" for rocm_sdk.tools
-
-/// Adds what Python could import of a file: a source file, an extension module, and each directory above it, which is
-/// at least a namespace package.
-void add_modules(std::string_view path, Modules& modules) {
-  if (path.starts_with("../")) return;
-  auto slash = path.rfind('/');
-  auto directory = slash == path.npos ? std::string_view() : path.substr(0, slash);
-  for (auto up = directory; !up.empty() && modules.emplace(up).second;)
-    up = up.substr(0, up.rfind('/') == up.npos ? 0 : up.rfind('/'));
-  bool module = path.ends_with(".py") || path.ends_with(".so") || path.ends_with(".pyd");
-  auto dot = path.find('.', slash == path.npos ? 0 : slash + 1); // foo.cpython-312-x86_64-linux-gnu.so
-  if (module) modules.emplace(path.substr(0, dot));
-}
-
-Modules modules_of(std::span<const WheelContents* const> wheels) {
-  Modules modules;
-  for (const auto* wheel : wheels)
-    for (const auto& path : wheel->installed) add_modules(path, modules);
-  return modules;
-}
 
 std::string dist_info_place(const WheelContents& wheel, std::string_view file) {
   return fmt::format("{}!{}/{}", wheel.file, wheel.report.name->dist_info(), file);

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "base/units.hpp"
+#include "inspect/library_rules.hpp"
 #include "inspect/loading.hpp"
 #include "inspect/tag_rules.hpp"
 #include "sys/path.hpp"
@@ -195,6 +196,12 @@ bool is_allowed(const MachineRules& rules, const std::string& library) {
   return std::ranges::any_of(rules.allowed, [&](const auto& pattern) { return text::glob_match(pattern, library); });
 }
 
+/// The same of a DLL: the case of its letters does not count. `name` is in lower case.
+bool is_allowed_dll(const MachineRules& rules, const std::string& name) {
+  return std::ranges::any_of(rules.allowed,
+                             [&](const auto& pattern) { return text::glob_match(text::lower(pattern), name); });
+}
+
 /// Libraries of every system by the wheel's own tag; those of the newest policy for a linux tag.
 std::set<std::string> promised_libraries(const Report& report, const PlatformTables& tables) {
   if (report.verdict.libc == Libc::musl) return tables.musllinux.libraries_of(report.verdict.machine);
@@ -333,12 +340,11 @@ void check_dlls(Report& report, const std::set<std::string>& held, const Machine
     for (const auto& import : file.pe->imports) {
       auto name = text::lower(import);
       auto known = [&](const auto& pattern) { return text::glob_match(pattern, name); };
-      if (!held.contains(name) && std::ranges::none_of(rules.windows.patterns, known) && !is_allowed(rules, import))
+      if (!held.contains(name) && std::ranges::none_of(rules.windows.patterns, known) && !is_allowed_dll(rules, name))
         nowhere[name].push_back(file.member);
     }
   }
-  report_nowhere(report, "Q116", Severity::warning, nowhere,
-                 "that no wheel here holds and that are not part of Windows");
+  report_nowhere(report, "Q116", Severity::warning, nowhere, "that no wheel here holds and that Windows does not have");
 }
 } // namespace
 
@@ -363,6 +369,7 @@ Findings check_machine_code(std::span<const JudgedWheel> wheels, const MachineRu
     for (const auto& file : wheels[i].wheel->files)
       findings.insert(findings.end(), file.findings.begin(), file.findings.end());
     for (auto& finding : tag_findings(*wheels[i].wheel)) findings.push_back(std::move(finding));
+    for (auto& finding : library_findings(*wheels[i].wheel)) findings.push_back(std::move(finding));
     Report report(wheels[i], findings);
     check_tags(report, rules.platforms);
     check_libc(report);

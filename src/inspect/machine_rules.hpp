@@ -1,6 +1,7 @@
 #pragma once
 // What is wrong with the machine code of wheels: tags that promise too much, libraries that are not found, run paths of
-// the machine that built them, and files that carry what nobody needs. Codes Q101 to Q120. Pure.
+// the machine that built them, and files that carry what nobody needs. Codes Q101 to Q127 without
+// Q121 and Q122. Pure.
 #include "base/data_text.hpp"
 #include "base/finding.hpp"
 #include "inspect/platform_verdict.hpp"

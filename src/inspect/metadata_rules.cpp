@@ -1,7 +1,9 @@
 #include "inspect/metadata_rules.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "dist/license_expression.hpp"
+#include "dist/platform_parts.hpp"
 #include "dist/requirement.hpp"
 #include <algorithm>
 #include <array>
@@ -136,13 +138,14 @@ void check_dynamic(MetadataReport& report) {
 }
 
 void check_license_files(MetadataReport& report) {
+  if (!report.is_since("2.4")) return; // not a field before; W008 says so
   for (const auto& path : report.metadata.license_files) {
     bool relative = !path.starts_with('/') && path.find('\\') == path.npos && path.find(':') == path.npos;
     if (path.find("..") != path.npos || path.find('*') != path.npos || !relative)
       report.warn("Q205", fmt::format("License-File {:?} is not a relative path with `/` below licenses/", path),
                   "write the path of the file below dist-info/licenses/");
   }
-  if (!report.is_since("2.4") || report.dist_info.empty()) return;
+  if (report.dist_info.empty()) return;
   auto top = report.dist_info + "/licenses/";
   std::vector<std::string> unlisted;
   for (const auto& row : report.wheel.report.record)
@@ -290,6 +293,8 @@ void check_classifiers(MetadataReport& report, const MetadataValues& values) {
 }
 
 void check_limits(MetadataReport& report) {
+  if (report.metadata.summary.find('\n') != std::string::npos)
+    report.warn("Q213", "Summary has more than one line", "write one line; the rest belongs into the description");
   if (characters(report.metadata.summary) > k_summary_characters_max)
     report.warn("Q213", fmt::format("Summary has more than {} characters", k_summary_characters_max), "shorten it");
   for (const auto& [label, url] : report.metadata.project_urls) {
@@ -305,6 +310,10 @@ void check_limits(MetadataReport& report) {
   }
 }
 
+/// The machines of manylinux and musllinux tags that PyPI takes (warehouse, forklift/legacy.py).
+constexpr std::string_view k_pypi_machines[] = {"x86_64", "i686",    "aarch64", "armv7l",
+                                                "ppc64",  "ppc64le", "s390x",   "riscv64"};
+
 void check_names(MetadataReport& report) {
   const auto& name = report.name;
   if (!report.dist_info.empty() && report.dist_info != name.dist_info())
@@ -319,10 +328,26 @@ void check_names(MetadataReport& report) {
   if (!name.version.local().empty())
     report.add("Q212", Severity::note, fmt::format("{} is a local version", name.version.str()),
                "publish to an index of your own, or drop the part after `+`");
-  for (const auto& platform : text::split(name.tags.platform, '.'))
+  for (const auto& platform : text::split(name.tags.platform, '.')) {
+    auto parts = dist::platform_parts(platform);
+    bool promises = parts.system == "manylinux" || parts.system == "musllinux";
+    if (promises && std::ranges::find(k_pypi_machines, parts.machine) == std::end(k_pypi_machines))
+      report.add("Q215", Severity::note, fmt::format("{} is for a machine that PyPI has no wheels for", platform),
+                 "publish to an index of your own");
     if (platform.starts_with("linux_") && platform != "linux_armv6l" && platform != "linux_armv7l")
       report.add("Q215", Severity::note, fmt::format("{} promises nothing about the system's libraries", platform),
                  "if `quarry wheel check` names a manylinux tag that holds, set it with `quarry wheel retag`");
+  }
+}
+
+void check_size(MetadataReport& report) {
+  constexpr std::uint64_t k_pypi_bytes_max = 100 * units::k_mib; // of a project that did not ask for more
+  if (report.wheel.report.size <= k_pypi_bytes_max) return;
+  report.findings.push_back(
+      {"Q216", Severity::note, report.wheel.file,
+       fmt::format("the file has {}; PyPI takes {} at most, unless it raised the limit for the project",
+                   units::bytes(report.wheel.report.size), units::bytes(k_pypi_bytes_max)),
+       "ask PyPI for a higher limit, make the file smaller (`quarry wheel thin`), or publish to an index of your own"});
 }
 
 std::string dist_info_of(const WheelContents& wheel) {
@@ -346,6 +371,7 @@ Findings check_metadata(const WheelContents& wheel, const MetadataValues& values
   check_classifiers(report, values);
   check_limits(report);
   check_names(report);
+  check_size(report);
   return std::move(report.findings);
 }
 

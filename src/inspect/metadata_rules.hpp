@@ -1,6 +1,6 @@
 #pragma once
 // What is wrong with the fields of METADATA beyond what wheel::verify refuses, by the core metadata specification (PEP
-// 566, 643, 685, 639, 794) and by the rules of PyPI. Codes Q201 to Q215. Pure.
+// 566, 643, 685, 639, 794) and by the rules of PyPI. Codes Q201 to Q216. Pure.
 #include "base/finding.hpp"
 #include "inspect/metadata_values.hpp"
 #include "inspect/wheel_contents.hpp"

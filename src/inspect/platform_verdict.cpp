@@ -1,6 +1,7 @@
 #include "inspect/platform_verdict.hpp"
 
 #include "base/text.hpp"
+#include "dist/platform_parts.hpp"
 #include "inspect/loading.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -38,6 +39,18 @@ std::string machine_of(const WheelContents& wheel) {
   for (const auto& file : wheel.files)
     if (file.elf) return machine_name(file.elf->facts.machine);
   return {};
+}
+
+/// A big-endian library or program, such as those for s390x: it is not read, and no table is about its machine.
+bool is_unread_elf(const MachineFile& file) {
+  return !file.elf && std::ranges::find(file.findings, "E011", &Finding::code) != file.findings.end();
+}
+
+/// "s390x" of "manylinux_2_17_s390x.manylinux2014_s390x"; empty if the tag names none.
+std::string tagged_machine(const WheelContents& wheel) {
+  if (!wheel.report.name) return {};
+  auto platforms = text::split(wheel.report.name->tags.platform, '.');
+  return std::string(dist::platform_parts(platforms.front()).machine);
 }
 
 template <class Map> std::vector<Demand> values_of(const Map& map) {
@@ -202,7 +215,16 @@ PlatformVerdict platform_verdict(const WheelContents& wheel, const PlatformTable
   bool any = std::ranges::any_of(wheel.files, [&](const MachineFile& file) {
     return file.elf && machine_name(file.elf->facts.machine) == verdict.machine;
   });
-  if (!any) return verdict;
+  if (!any) {
+    if (std::ranges::any_of(wheel.files, is_unread_elf)) {
+      verdict.judged = Judged::other;
+      if (verdict.machine.empty()) verdict.machine = tagged_machine(wheel);
+      // The tables are about little-endian machines, so that tag is not the file's.
+      if (newest_of(tables.manylinux, verdict.machine) || tables.musllinux.knows(verdict.machine))
+        verdict.machine.clear();
+    }
+    return verdict;
+  }
   verdict.libc = libc_of_wheel(wheel, verdict.machine);
   bool musl = verdict.libc == Libc::musl;
   const auto* newest = newest_of(tables.manylinux, verdict.machine);

@@ -156,6 +156,15 @@ TEST(PlatformVerdict, NoVerdict) {
   EXPECT_EQ(found.judged, Judged::other);
   EXPECT_EQ(found.machine, "riscv64");
   EXPECT_EQ(found.tag, "");
+  MachineFile unread;
+  unread.member = "x/a.so";
+  unread.findings.push_back({"E011", Severity::note, "x/a.so", "it is a big-endian ELF file", ""});
+  found = verdict({unread}, "manylinux_2_17_s390x.manylinux2014_s390x");
+  EXPECT_EQ(found.judged, Judged::other);
+  EXPECT_EQ(found.machine, "s390x");
+  found = verdict({unread}, "manylinux_2_28_x86_64");
+  EXPECT_EQ(found.judged, Judged::other);
+  EXPECT_EQ(found.machine, "") << "a table is about x86_64, which is little-endian";
   EXPECT_EQ(machine_name(EM_PPC64), "ppc64le");
   EXPECT_EQ(machine_name(999), "999");
 }

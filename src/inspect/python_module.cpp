@@ -199,6 +199,20 @@ std::string shown(const std::string& value) {
   return part.substr(0, text::utf8_prefix(part)) + " …";
 }
 
+/// The items of a list of targets as read_python_literal() spells it, without features: "gfx900" for "gfx900:xnack-".
+std::set<std::string> processors_in(std::string_view list) {
+  std::set<std::string> processors;
+  for (const auto& item : text::split_any(list, "[], \"")) processors.insert(item.substr(0, item.find(':')));
+  return processors;
+}
+
+/// Whether `right` lists the same targets as `left`, which names processors alone, and some of them with a feature.
+bool only_adds_features(const std::string& name, const std::string& left, const std::string& right) {
+  bool targets = name.ends_with("FAMILIES") || name.ends_with("TARGETS");
+  return targets && left.starts_with('[') && right.starts_with('[') && left.find(':') == left.npos &&
+         right.find(':') != right.npos && processors_in(left) == processors_in(right);
+}
+
 void add_values(const std::string& place, const PythonModule& left, const PythonModule& right,
                 std::vector<Part>& parts) {
   for (const auto& [name, value] : left.values) {
@@ -206,7 +220,8 @@ void add_values(const std::string& place, const PythonModule& left, const Python
     if (other == right.values.end())
       parts.push_back({place + "!value:" + name, Kind::only_left, shown(value)});
     else if (other->second != value)
-      parts.push_back({place + "!value:" + name, Kind::content, shown(value) + " | " + shown(other->second)});
+      parts.push_back({place + "!value:" + name + (only_adds_features(name, value, other->second) ? "!processors" : ""),
+                       Kind::content, shown(value) + " | " + shown(other->second)});
   }
   for (const auto& [name, value] : right.values)
     if (!left.values.contains(name)) parts.push_back({place + "!value:" + name, Kind::only_right, shown(value)});

@@ -26,9 +26,10 @@ struct PythonModule {
 PythonModule read_module(std::string_view text);
 
 /// The parts of two modules whose bytes differ: "PLACE!value:NAME" for a constant with two values, with `only_left` or
-/// `only_right` for one that one side alone has; "PLACE!exports:NAME" for a name that one `__all__` alone lists;
-/// "PLACE!unread" if one of them cannot be scanned to its end; "PLACE!source" for the rest, which always differs. Empty
-/// for files above 1 MiB. Fails if a file cannot be read. Cost: reads both files.
+/// `only_right` for one that one side alone has, and "!processors" behind a list of targets where `right` names the
+/// same ones and adds features (`gfx900:xnack-`) that `left` leaves out; "PLACE!exports:NAME" for a name that one
+/// `__all__` alone lists; "PLACE!unread" if one of them cannot be scanned to its end; "PLACE!source" for the rest,
+/// which always differs. Empty for files above 1 MiB. Fails if a file cannot be read. Cost: reads both files.
 Result<std::vector<Part>> module_parts(const std::string& place, const content::Rope& left, const content::Rope& right);
 
 } // namespace quarry::inspect

@@ -61,6 +61,23 @@ TEST(PythonModules, EachDifferenceIsAPart) {
                                   "m.py!exports:preload!theirs", "m.py!source"));
 }
 
+TEST(PythonModules, FeaturesOfTargetsAreAPlaceOfTheirOwn) {
+  auto place = [](const std::string& name, const std::string& ours, const std::string& theirs) {
+    auto parts = module_parts("m.py", content::Rope::literal(name + " = " + ours + "\n"),
+                              content::Rope::literal(name + " = " + theirs + "\n"));
+    return parts ? parts->front().place : "";
+  };
+  EXPECT_EQ(place("FAMILIES", R"(["gfx900", "gfx942"])", R"(["gfx900:xnack-", "gfx942"])"),
+            "m.py!value:FAMILIES!processors");
+  EXPECT_EQ(place("TARGETS", R"(["gfx942"])", R"(["gfx942:xnack-", "gfx942:xnack+"])"),
+            "m.py!value:TARGETS!processors");
+  EXPECT_EQ(place("FAMILIES", R"(["gfx900"])", R"(["gfx900:xnack-", "gfx942"])"), "m.py!value:FAMILIES");
+  EXPECT_EQ(place("FAMILIES", R"(["gfx900:xnack-"])", R"(["gfx900"])"), "m.py!value:FAMILIES")
+      << "ours names a feature";
+  EXPECT_EQ(place("NAMES", R"(["gfx900"])", R"(["gfx900:xnack-"])"), "m.py!value:NAMES");
+  EXPECT_EQ(place("FAMILIES", R"("gfx900")", R"(["gfx900:xnack-"])"), "m.py!value:FAMILIES");
+}
+
 /// The value of X, or "-"; "problem: …" if the module cannot be scanned to its end.
 std::string value_of_x(const std::string& module) {
   auto read = read_module(module);

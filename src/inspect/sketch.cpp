@@ -1,5 +1,6 @@
 #include "inspect/sketch.hpp"
 
+#include "base/zeros.hpp"
 #include "gpu/contents.hpp"
 #include <algorithm>
 #include <cstring>
@@ -17,10 +18,6 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool is_zero(std::string_view page) {
-  return page[0] == '\0' && std::memcmp(page.data(), page.data() + 1, page.size() - 1) == 0;
-}
-
 // How many pages a container that begins here needs, this one included.
 std::uint64_t pages_of(std::string_view page) {
   if (!gpu::may_hold_code(page)) return 0;
@@ -31,7 +28,7 @@ std::uint64_t pages_of(std::string_view page) {
 
 void Sketch::page(std::string_view bytes) {
   auto number = zeros_.size();
-  bool zero = bytes.size() == k_page && is_zero(bytes);
+  bool zero = bytes.size() == k_page && zeros::all_zero(bytes);
   zeros_.push_back(zero);
   keep_until_ = std::max(keep_until_, number + pages_of(bytes));
   if (number == 0) keep_until_ = std::max(keep_until_, bytes.starts_with("\177ELF") ? k_library_pages : k_front_pages);
@@ -44,9 +41,10 @@ void Sketch::page(std::string_view bytes) {
 
 void Sketch::feed(std::span<const std::byte> bytes) {
   auto text = text_of(bytes);
-  size_ += text.size();
-  tail_ += text;
-  if (tail_.size() > 2 * k_tail_bytes) tail_.erase(0, tail_.size() - k_tail_bytes);
+  // Copying all bytes, to keep the last ones, took an eighth of the time of `wheel check`.
+  auto tail_at = bytes_.expected - std::min<std::uint64_t>(bytes_.expected, k_tail_bytes);
+  if (bytes_.fed + text.size() > tail_at) tail_ += text.substr(bytes_.fed < tail_at ? tail_at - bytes_.fed : 0);
+  bytes_.fed += text.size();
   if (!partial_.empty()) {
     auto missing = std::min<std::size_t>(k_page - partial_.size(), text.size());
     partial_ += text.substr(0, missing);
@@ -77,7 +75,7 @@ bool Sketch::copy_page(std::uint64_t page, std::string& into) const {
 }
 
 Result<void> Sketch::read(std::uint64_t offset, std::span<std::byte> into) const {
-  auto tail_at = size_ - tail_.size();
+  auto tail_at = bytes_.fed - tail_.size();
   if (offset >= tail_at) {
     std::memcpy(into.data(), tail_.data() + (offset - tail_at), into.size());
     return {};

@@ -89,6 +89,7 @@ bool names_machine(const std::vector<std::string>& platforms, std::string_view t
 bool names_abi(const std::vector<std::string>& abis, const ModuleEnding& ending) {
   return std::ranges::any_of(abis, [&](const std::string& abi) {
     if (abi == "none" || abi == ending.abi || abi == ending.abi + "d") return true;
+    if (abi == "abi3t" && ending.abi == ending.python + "t") return true; // PEP 803
     bool plain = ending.abi == ending.python; // "abi3" is for builds with the GIL; "cp37m", "pypy310_pp73"
     return plain && (abi.starts_with("abi3") || abi.starts_with(ending.python + "m") || abi.starts_with("pypy"));
   });

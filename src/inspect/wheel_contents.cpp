@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "content/spool.hpp"
 #include "elf/elf.hpp"
+#include "inspect/library_rules.hpp"
 #include "inspect/sketch.hpp"
 #include "names/entry_names.hpp"
 #include "sys/path.hpp"
@@ -11,6 +12,7 @@
 #include <array>
 #include <fmt/core.h>
 #include <memory>
+#include <utility>
 
 namespace quarry::inspect {
 
@@ -40,7 +42,8 @@ Result<void> keep(Findings& findings, const Error& error, const std::string& pla
 
 Result<void> look_at_elf(const content::Rope& rope, const LookOptions& options, MachineFile& file) {
   const auto& place = file.device.path;
-  auto linking = elf::read_linking(rope, place, options.imports);
+  bool stable_abi = place.find("abi3") != place.npos; // in the wheel's tags, or in the name of the file
+  auto linking = elf::read_linking(rope, place, {options.imports, stable_abi});
   if (!linking) return keep(file.findings, linking.error(), place);
   if (linking->facts.machine == k_amdgpu) return {};
   file.elf = std::move(*linking);
@@ -60,6 +63,12 @@ Result<void> look_at_pe(const content::Rope& rope, MachineFile& file) {
   return {};
 }
 
+/// "x.whl!a.so is a damaged ELF file" -> "it is a damaged ELF file", so that the terminal groups equal findings.
+void name_no_place(Findings& findings) {
+  for (auto& each : findings)
+    if (each.message.starts_with(each.place + " ")) each.message.replace(0, each.place.size(), "it");
+}
+
 Result<void> look(const content::Rope& rope, const LookOptions& options, MachineFile& file) {
   TRY(bool is_elf, elf::has_magic(rope));
   if (is_elf) TRY_DO(look_at_elf(rope, options, file));
@@ -70,6 +79,8 @@ Result<void> look(const content::Rope& rope, const LookOptions& options, Machine
   std::erase_if(file.device.contents.findings, [&](const Finding& about_code) {
     return std::ranges::find(file.findings, about_code.message, &Finding::message) != file.findings.end();
   });
+  name_no_place(file.findings);
+  name_no_place(file.device.contents.findings);
   return {};
 }
 
@@ -93,8 +104,13 @@ public:
 
   void feed(std::size_t member, std::span<const std::byte> bytes) override {
     auto& slot = slots_[member];
+    const auto& of = zip_->members()[member];
+    if (!slot.begun) slot.text_max = text_bytes_of(of);
+    if (slot.text.size() < slot.text_max)
+      slot.text.append(reinterpret_cast<const char*>(bytes.data()),
+                       std::min(bytes.size(), slot.text_max - slot.text.size()));
     if (!slot.begun && begins_machine_code({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
-      slot.sketch = std::make_shared<Sketch>();
+      slot.sketch = std::make_shared<Sketch>(zip_->members()[member].size);
     slot.begun = true;
     if (slot.sketch) slot.sketch->feed(bytes);
   }
@@ -103,8 +119,13 @@ public:
     const auto& member = zip_->members()[number];
     auto& slot = slots_[number];
     slot.file = blank(member);
+    look_at_text(member, slot);
     auto sketch = std::move(slot.sketch);
-    if (!sketch) return {};
+    if (!sketch) {
+      if (gpu::is_named_like_code(member.name))
+        slot.file.device.contents.findings.push_back(gpu::no_code_in_file(slot.file.device.path));
+      return {};
+    }
     sketch->end_of_file();
     auto looked = look(content::Rope::of(sketch), options_, slot.file);
     if (!sketch->missed()) return looked;
@@ -114,6 +135,17 @@ public:
     return look(rope, options_, slot.file);
   }
 
+  /// Moves what was found into `wheel`.
+  void take(WheelContents& wheel) {
+    for (auto& slot : slots_) {
+      const auto& member = slot.file.member;
+      if (!slot.fault.empty()) wheel.not_libraries.emplace(member, slot.fault);
+      if (!slot.leaks.empty()) wheel.leaks.emplace(member, std::move(slot.leaks));
+    }
+    wheel.files = take_files();
+  }
+
+private:
   std::vector<MachineFile> take_files() {
     std::vector<MachineFile> files;
     for (auto& slot : slots_)
@@ -122,12 +154,30 @@ public:
     return files;
   }
 
-private:
   struct Slot {
     bool begun = false;
+    std::string text;         ///< of a member that is_searched_text(), or the first bytes of one named like a library
+    std::size_t text_max = 0; ///< how much of it is kept
+    std::string_view fault;   ///< of a file that is only named like a library
+    TextLeaks leaks;
     std::shared_ptr<Sketch> sketch; ///< of a member that begins like machine code
     MachineFile file;
   };
+
+  static std::size_t text_bytes_of(const zip::Member& member) {
+    if (is_named_like_library(member.name)) return k_library_head_bytes;
+    bool searched = member.size <= k_searched_text_max && is_searched_text(member.name);
+    return searched ? static_cast<std::size_t>(member.size) : 0;
+  }
+
+  static void look_at_text(const zip::Member& member, Slot& slot) {
+    auto text = std::exchange(slot.text, {});
+    if (member.is_directory) return;
+    if (is_named_like_library(member.name))
+      slot.fault = fault_of_library(member.name, text);
+    else if (is_searched_text(member.name))
+      slot.leaks = find_text_leaks({member.name, text});
+  }
 
   MachineFile blank(const zip::Member& member) const {
     MachineFile file;
@@ -196,7 +246,7 @@ Result<WheelContents> look_into_wheel(const content::Rope& bytes, const std::str
   wheel.file = path::basename(path);
   Looker looker(wheel.file, options);
   TRY(wheel.report, wheel::verify(bytes, path, options.workers, &looker));
-  wheel.files = looker.take_files();
+  looker.take(wheel);
   for (const auto& row : wheel.report.record) wheel.installed.insert(path::normal(installed_path(row.path)));
   TRY_DO(read_sources(bytes, wheel), "while reading " + path);
   return wheel;

@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "elf/linking.hpp"
 #include "inspect/device_code.hpp"
+#include "inspect/text_leaks.hpp"
 #include "pe/pe.hpp"
 #include "wheel/wheel.hpp"
 #include <map>
@@ -33,6 +34,8 @@ struct WheelContents {
   /// Source text of modules that entry points name with an attribute: "rocm_sdk/cli.py". Only those of at most 1 MiB
   /// that nothing else in the wheel could stand in for, such as an extension module of the same name.
   std::map<std::string, std::string> sources;
+  std::map<std::string, std::string> not_libraries; ///< files that are only named like libraries -> why: "is empty"
+  std::map<std::string, TextLeaks> leaks;           ///< text files with paths of the build machine or with secrets
 };
 
 struct LookOptions {

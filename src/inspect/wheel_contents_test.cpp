@@ -90,6 +90,10 @@ TEST_F(WheelContentsTest, DamagedFilesAreFindings) {
   EXPECT_EQ(wheel.files[0].findings[0].severity, Severity::error);
   EXPECT_FALSE(wheel.files[0].elf);
   EXPECT_EQ(wheel.files[1].findings.at(0).code, "J001");
+  for (const auto& file : wheel.files) { // the place names the file
+    EXPECT_THAT(file.findings[0].message, ::testing::StartsWith("it is "));
+    EXPECT_THAT(file.device.contents.findings, IsEmpty());
+  }
 }
 
 TEST_F(WheelContentsTest, ABigEndianLibraryIsANote) {
@@ -119,9 +123,24 @@ TEST_F(WheelContentsTest, WhatIsNotAWheel) {
   ASSERT_TRUE(sys::write_file(root_ + "/y-1-py3-none-any.whl", "no zip"));
   auto broken = look_into_wheel(root_ + "/y-1-py3-none-any.whl", {});
   ASSERT_TRUE(broken);
-  EXPECT_TRUE(broken->report.container_broken);
+  EXPECT_TRUE(broken->report.container_broken && broken->report.unread);
   EXPECT_THAT(broken->files, IsEmpty());
 }
 
+TEST_F(WheelContentsTest, TextAndNamesOfLibraries) {
+  auto large = std::string(k_searched_text_max, ' ') + "/home/runner/";
+  auto wheel = look(packed({{"x/a.pc", "prefix=/home/runner/work"},
+                            {"x/b.pc", "prefix=/usr"},
+                            {"x/large.py", large},
+                            {"x/libempty.so", ""},
+                            {"x/liblink.so.1", "liblink.so.1.2"},
+                            {"x/libscript.so", "INPUT(liblink.so.1)"},
+                            {"x/.netrc", "machine x"}}));
+  ASSERT_THAT(wheel.leaks, ::testing::SizeIs(2));
+  EXPECT_THAT(wheel.leaks.at("x/a.pc").build_paths, ElementsAre("/home/runner/"));
+  EXPECT_THAT(wheel.leaks.at("x/.netrc").secrets, ::testing::SizeIs(1));
+  EXPECT_THAT(wheel.not_libraries,
+              ElementsAre(std::pair{"x/libempty.so", "is empty"}, std::pair{"x/liblink.so.1", "begins with text"}));
+}
 } // namespace
 } // namespace quarry::inspect

@@ -1,5 +1,6 @@
 #pragma once
 // Wheels as values, for the tests of the rules about machine code.
+#include "base/text.hpp"
 #include "inspect/machine_rules.hpp"
 #include <algorithm>
 #include <elf.h>
@@ -41,6 +42,8 @@ inline MachineFile file(const std::string& member, elf::Linking linking = librar
   MachineFile made;
   made.member = made.installed = made.device.path = member;
   made.elf = std::move(linking);
+  if (made.elf->build_id.empty())
+    made.elf->build_id = text::hex({reinterpret_cast<const std::uint8_t*>(member.data()), member.size()});
   return made;
 }
 inline MachineFile dll(const std::string& member, std::vector<std::string> imports) {

@@ -12,19 +12,19 @@ Unexpected refused(std::string code, std::string message, std::string hint) {
   return fail(ErrorKind::invalid_argument, std::move(code), std::move(message), std::move(hint));
 }
 
-std::vector<std::string> keys_of(const Families& families) {
-  std::vector<std::string> keys;
-  for (const auto& family : families.families) keys.push_back(family.key);
-  return keys;
+std::vector<std::string> names_of(const Families& families) {
+  std::vector<std::string> names;
+  for (const auto& family : families.families) names.push_back(family.name);
+  return names;
 }
 
 Unexpected unknown(const Families& families, const std::string& name) {
   std::vector<std::string> owners;
   for (const auto& family : families.families)
-    if (contains(families.targets_of(family.name), name)) owners.push_back(family.key);
+    if (contains(families.targets_of(family.name), name)) owners.push_back(family.name);
   auto message = owners.empty() ? fmt::format("the family {} does not exist", name)
                                 : fmt::format("{} is a target, not a family", name);
-  auto hint = owners.empty() ? "known are " + text::join(keys_of(families), ", ")
+  auto hint = owners.empty() ? "known are " + text::join(names_of(families), ", ")
                              : "the families that hold it: " + text::join(owners, ", ");
   return refused("F003", std::move(message), std::move(hint));
 }

@@ -1,5 +1,6 @@
 #include "mirror/sync.hpp"
 
+#include "base/codes.hpp"
 #include "base/json.hpp"
 #include "registry/registry.hpp"
 #include "sys/path.hpp"
@@ -51,7 +52,7 @@ Result<void> record_origin(ObjectStore& store, const index::PageFile& file, cons
   put.content_type = "application/json";
   auto key = path::join(path::join(k_directory, "provenance"), file.filename + ".json");
   auto written = store.put(key, content::Rope::literal(std::move(bytes)), put);
-  if (written || written.error().kind == ErrorKind::already_exists) return {};
+  if (written || written.error().is(codes::object_exists)) return {};
   return fail(std::move(written).error());
 }
 

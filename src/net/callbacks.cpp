@@ -43,7 +43,13 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* user) {
     auto taken = transfer.request.sink(response, std::as_bytes(std::span(data, size)));
     return taken ? size : stop(transfer, std::move(taken).error());
   }
-  if (response.body.size() + size > transfer.request.response_bytes_max)
+  auto room = transfer.request.response_bytes_max - response.body.size();
+  if (size > room && !response.ok()) { // the status says what matters, such as 404 or 503
+    response.body.append(data, room);
+    transfer.cut_short = true;
+    return 0; // libcurl ends the transfer
+  }
+  if (size > room)
     return stop(transfer, {ErrorKind::resource_exhausted,
                            "H006",
                            fmt::format("the answer of {} is larger than {} bytes", transfer.request.url.authority(),

@@ -92,7 +92,7 @@ private:
     auto code = drive(lane, transfer);
     curl_multi_remove_handle(lane.multi, lane.easy);
     curl_slist_free_all(headers);
-    if (code != CURLE_OK) return tl::unexpected(failure_of(lane.easy, code, transfer));
+    if (code != CURLE_OK && !transfer.cut_short) return tl::unexpected(failure_of(lane.easy, code, transfer));
     return std::move(transfer.response);
   }
 

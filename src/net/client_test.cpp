@@ -135,6 +135,22 @@ TEST(Client, BuffersAreBounded) {
   EXPECT_EQ(answered.error().fault, Fault::own);
 }
 
+TEST(Client, AnErrorPageIsCutAtTheBound) {
+  const std::string page(4u << 20, 'x'); // more than libcurl gives at once
+  for (bool with_sink : {false, true}) {
+    Scripted server({"close" + answer("404 Not Found", "ETag: e\r\n", page), answer("200 OK", "", "next")});
+    auto client = make_client({});
+    auto request = get(server.url());
+    request.response_bytes_max = 1000;
+    if (with_sink) request.sink = [](const Response&, std::span<const std::byte>) -> Result<void> { return {}; };
+    auto answered = client->send(request);
+    ASSERT_TRUE(answered) << render(answered.error().error);
+    EXPECT_EQ(answered->status, 404);
+    EXPECT_EQ(answered->body, page.substr(0, 1000));
+    EXPECT_EQ(client->send(get(server.url()))->body, "next") << "the rest of the page is not taken for this answer";
+  }
+}
+
 TEST(Client, TheSinksErrorEndsTheTransfer) {
   Scripted server({"close" + answer("200 OK", "", std::string(2000, 'x'))});
   auto request = get(server.url());
@@ -215,6 +231,15 @@ TEST(Fetch, RetriesWhatMayWorkTheNextTime) {
   ASSERT_TRUE(response) << render(response.error());
   EXPECT_EQ(response->body, "at last");
   EXPECT_EQ(server.requests().size(), 3u);
+}
+
+TEST(Fetch, RetriesAfterALongErrorPage) {
+  Scripted server({"close" + answer("503 Slow Down", "", std::string(2000, 'x')), answer("200 OK", "", "at last")});
+  auto request = get(server.url());
+  request.response_bytes_max = 1000;
+  auto response = fetch(*make_client({}), request, quick(), k_clock);
+  ASSERT_TRUE(response) << render(response.error());
+  EXPECT_EQ(response->body, "at last");
 }
 
 TEST(Fetch, GivesUpWithTheLastAnswer) {

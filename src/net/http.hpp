@@ -1,7 +1,7 @@
 #pragma once
 // HTTP/1.1 by libcurl: one request, one answer, connections reused. Certificates are always verified, redirects are not
 // followed here (fetch.hpp does, by rules), every buffer is bounded. A failure says whether the server may have acted.
-// Errors: unreachable H002, untrusted certificate H003, stalled H004, cut H005, larger than asked H006,
+// Errors: unreachable H002, untrusted certificate H003, stalled H004, cut H005, a success larger than asked H006,
 // plain http to another machine H010, and the body's or sink's own error.
 #include "base/result.hpp"
 #include "content/rope.hpp"
@@ -26,7 +26,7 @@ std::string header(const Headers& headers, std::string_view name);
 struct Response {
   int status = 0;
   Headers headers;
-  std::string body; ///< unless a sink took it
+  std::string body; ///< unless a sink took it; of an answer that is not ok() at most response_bytes_max
   bool ok() const { return status >= 200 && status < 300; }
 };
 
@@ -34,11 +34,13 @@ struct Request {
   std::string method = "GET";
   Url url;
   Headers headers;
-  std::optional<content::Rope> body;             ///< sent with its length; read once, in order
-  std::uint64_t response_bytes_max = 1u << 20;   ///< of a body that no sink takes
+  std::optional<content::Rope> body; ///< sent with its length; read once, in order
+  /// The limit for a body that goes to memory and not to a sink. A success with a longer body fails (H006). An error
+  /// with a longer body is cut at the limit.
+  std::uint64_t response_bytes_max = 1u << 20;
   std::uint64_t stall_ms = 60'000;               ///< nothing moved for so long: stalled
   std::optional<std::uint64_t> deadline_ms = {}; ///< for all of it; only small requests have one
-  bool wait_before_body = false;                 ///< Expect: 100-continue: a refusal comes before the bytes go
+  bool wait_before_body = false;                 ///< Expect: 100-continue; libcurl waits 1 s for the answer
   /// Takes the body of a successful answer piece by piece, in the thread of send(). Its error ends the transfer.
   std::function<Result<void>(const Response& head, std::span<const std::byte> piece)> sink = {};
   std::function<void(std::uint64_t)> on_sent = {}; ///< bytes of the body so far

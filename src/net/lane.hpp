@@ -22,6 +22,7 @@ struct Transfer {
   Response response;
   std::uint64_t sent = 0, received = 0;
   unsigned begun = 0;       ///< how often the request was about to leave
+  bool cut_short = false;   ///< a callback ended the transfer because it has enough of an error page: an answer
   std::optional<Error> own; ///< why a callback ended the transfer
 };
 

@@ -11,14 +11,13 @@
 namespace quarry::pages {
 
 struct Addresses {
-  /// "…/simple/". Given in three cases: the copy of `simple/` exists; or it is certain that `simple/index.html` does
-  /// not exist yet (it is then the address that the pages will have); or the store is a directory of this machine or
-  /// has a public URL, and then nothing is requested. Empty in every other case: installers may not get an answer.
+  /// "…/simple/". Given in three cases: the store is a directory of this machine, or has a public URL; or the copy of
+  /// `simple/` exists; or the store says that `simple/index.html` does not exist yet (index_url is then the address
+  /// that the pages will have). Empty in every other case: installers may not get an answer.
   std::string index_url;
   std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
-  /// Used if index_url is empty: the find-links pages of the directory. If the directory has a merged index, also the
-  /// find-links page of the base index. Not requested: a page may be missing, as index_url may be an address without a
-  /// page.
+  /// Empty if index_url is given. Else the find-links pages of the directory, and, if it has a merged index, also that
+  /// of the base index. Whether these pages exist is not checked.
   std::vector<std::string> find_links = {};
 
   /// The one index URL to give to an installer: the merged index if the store has one, else the plain index. Empty if
@@ -26,17 +25,23 @@ struct Addresses {
   const std::string& best_index() const { return merged_url.empty() ? index_url : merged_url; }
 };
 
-/// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution or the base index.
-/// `projects` are the normalised names of the projects that people want from it. The own page of a channel with more
-/// than 1000 files lists projects, not files: find_links then names the page `simple/PROJECT/index.html` of each of
-/// `projects`, and no page of the channel if `projects` is empty, which does not fail. How many files it has is read
-/// from its `pages.json`; one that is missing or cannot be read counts as small. If `simple/index.html` does not exist,
-/// because pages are not written yet or because the directory is a run itself ("42-linux"), index_url is the address
-/// that such a page would have. In a bucket that cannot keep keys with a slash at the end it never answers, also after
-/// the pages are written; the same is true of merged_url. Whether merged_url answers is not checked: the directory has
-/// one if `merged/pages.json` exists. A page to which the store denies access, or to which a web server gives an error
-/// status (H011), counts as one that does not answer. Fails with the other errors of the store. One to four small
-/// reads.
+/// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution, the base index or a
+/// merged index. A merged index does not have a find-links page: use only the index_url of one.
+///
+/// `projects` are the normalised names of the projects that people want. They matter only for a channel with more than
+/// 1000 files whose index_url is empty. The find-links page of such a channel links to projects, not to files. So
+/// find_links has the page `simple/PROJECT/index.html` of each of `projects` instead of it. The number of files is read
+/// from the channel's `pages.json`. The channel counts as small if that object is missing, is denied, or is not such a
+/// document.
+///
+/// If `simple/index.html` does not exist, because pages are not written yet or because the directory is a run itself
+/// ("42-linux"), index_url is the address that such a page would have. A bucket that cannot keep keys with a slash at
+/// the end never answers at that address. merged_url is given if index_url is and `merged/pages.json` exists; whether
+/// it answers is not checked.
+///
+/// An object is denied if the store denies access to it, or a web server answers with an error status (H011). A denied
+/// page counts as one that does not answer, a denied `merged/pages.json` as missing. Fails with the other errors of the
+/// store. Costs a request for `merged/pages.json`, and up to three more.
 Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 

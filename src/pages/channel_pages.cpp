@@ -186,15 +186,7 @@ Result<Openly> openly_of(ObjectReader& store, const ChannelRecord& now, const Pa
   if (!record)
     return Openly{{},
                   {"The policy of this channel could not be read: it may let results count that nobody has signed."}};
-  Openly openly{policy, {}};
-  auto json = json::parse({record->json, "a policy"});
-  auto words = json && json->is_object() ? json->value("openly", Json::array()) : Json::array();
-  auto says = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
-  if (says("unsigned"))
-    openly.sentences.emplace_back("Unsigned: the policy of this channel lets results count that nobody has signed.");
-  if (says("nothing_expected"))
-    openly.sentences.emplace_back("The policy of this channel does not say which packages a release must bring.");
-  return openly;
+  return Openly{policy, openly_said(record->json)};
 }
 
 /// Renders the pages of these projects, and appends their files to `files`.

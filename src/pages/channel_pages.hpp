@@ -1,7 +1,8 @@
 #pragma once
 // The state object of a channel's pages, `channels/{name}/pages.json` (docs/formats/channels.md), and which projects
-// have changed since it was written. With it, publishing one more file costs only the pages of that file's project,
-// however large the channel is. docs/concurrency.md has the protocol.
+// have changed since it was written. If a channel has more than 1000 files, publishing one more costs only the pages of
+// that file's project, of the projects in RecentMoves::twice, the roots and the channel's own page. In a smaller
+// channel each move compares all pages. docs/concurrency.md has the protocol.
 #include "base/result.hpp"
 #include "pages/projection.hpp"
 #include "pages/recent_moves.hpp"
@@ -28,8 +29,9 @@ struct PagesState {
   /// The policy that protected the channel at that generation. Empty: it was not protected, or the policy was
   /// unreadable.
   registry::PolicyDigest policy = {};
-  /// Warnings about that policy which every HTML page shows, such as that unsigned results count. If they differ from
-  /// those that the policy gives now, every page is compared.
+  /// Warnings about that policy, such as that unsigned results count. The channel's own page and the HTML page of each
+  /// project show them; `simple/index.html` does not. The policy is read again if the channel has another policy than
+  /// `policy`, and with Extent::whole. If the warnings have changed, every page is compared.
   std::vector<std::string> openly = {};
 };
 
@@ -39,8 +41,10 @@ std::string to_json(const PagesState& state);
 PagesState parse_pages_state(const std::string& bytes);
 
 struct Changes {
-  /// Projects whose pages changed in any move after the state's generation: their shard is another one, or an empty
-  /// extra of theirs is in a list that changed (registry/empty_extras.hpp), or a waiver (registry/waived.hpp).
+  /// Projects that any move after the state's generation changed, also if a later move changed them back. A move
+  /// changes a project in three cases: its shard differs; or a waiver that names it came, left or changed
+  /// (registry/waived.hpp); or the list of empty extras differs (registry/empty_extras.hpp), and then every project in
+  /// the list before or after the move counts.
   std::set<std::string> projects;
   std::set<std::string> more_than_once; ///< the subset that changed in more than one of these moves
   registry::ViewRecord shown;           ///< the view of the state's generation
@@ -49,7 +53,8 @@ struct Changes {
 /// Returns nullopt if it cannot tell, and all pages must be compared: the state is missing, or newer than `now`,
 /// more than k_recent_moves moves have happened since, the ledger does not lead to the state's view, or a record on the
 /// way is lost (registry::is_lost()). Fails with the errors of load_ledger() and load_view() that are not a loss: those
-/// of the store, and B004 for a record of a later version. Costs two reads per move; views in `known` are not read.
+/// of the store, and B004 for a record of a later version. Costs two reads per move, none if there was no move; views
+/// in `known` are not read.
 Result<std::optional<Changes>> changes_since(store::ObjectReader& store, const PagesState& state,
                                              const registry::ChannelRecord& now, const registry::ViewRecord& view,
                                              const KnownViews& known);

@@ -10,7 +10,7 @@ struct Offer {
   std::vector<std::string> versions; ///< of the project, at least one; an invalid one counts as older than any valid
 };
 
-/// Returns two lines for Error::details, for an installer with `extra` as --extra-index-url and `base` as --index-url
+/// Returns two lines for a message, for an installer with `extra` as --extra-index-url and `base` as --index-url
 /// that takes pre-releases, too: what pip would install (the newest version of both; either one if they are equal), and
 /// what uv would install (the newest version of the first index that has the project; --extra-index-url comes first).
 std::vector<std::string> installers_would_take(const Offer& extra, const Offer& base);

@@ -19,7 +19,8 @@ inline constexpr std::string_view k_written_last = "simple-json/index.html";
 
 /// Whether `bytes` are an index page with our mark (index::k_generator_mark), or begin with '{', as JSON. Pure.
 bool is_our_page(const std::string& bytes);
-/// Whether `bytes` are an index page without our mark that links to something. False for text that is not UTF-8. Pure.
+/// Whether `bytes` are an index page without our mark that links to something. False for bytes that
+/// index::read_html_page() refuses, such as text that is not UTF-8. Pure.
 bool is_anothers_page(const std::string& bytes);
 
 /// What one call of write_pages() has learnt about pages of another tool. Thread-safe.
@@ -27,13 +28,13 @@ class ForeignPages {
 public:
   ForeignPages(store::ObjectReader& store, std::string directory) : store_(store), directory_(std::move(directory)) {}
 
-  /// For a page of which is_anothers_page() is true. Returns false (replace or remove the page) only in a directory
-  /// without complete pages of ours at the first look, if nobody has written this page since it was first seen; its
-  /// packages are then ours, or were taken over. Returns true (leave the page) otherwise. One head in a directory, at
-  /// the first call.
+  /// For a page of which is_anothers_page() is true. True: leave the page to the other tool. False: replace or remove
+  /// it. Returns true in two cases: k_written_last existed at the first look; or somebody has written this page since
+  /// is_left() was first asked about it, so that its ETag differs or lost() was called. The first call costs one head,
+  /// if look_first() has not made it.
   Result<bool> is_left(const std::string& key, const std::string& etag);
-  /// Finds out whether our pages are here already; is_left() would do it at the first page of another tool, perhaps
-  /// after ours were written. One head, once.
+  /// Makes the first look now: whether k_written_last exists. Otherwise is_left() makes it, perhaps after our own pages
+  /// were written. Costs one head; later calls cost nothing.
   Result<void> look_first();
   /// Our write of this page failed, because somebody was faster: from now on is_left() returns true for it.
   void lost(const std::string& key);

@@ -11,9 +11,9 @@
 
 namespace quarry::pages {
 
-/// Returns the requirement for pip. For a set with `rocm`: `"rocm[libraries,devel]"`, with those of the extras
-/// libraries, devel, profiler and device-TARGET (device-all, if there are several) whose packages the set has; `rocm`,
-/// without quotes, if it has none of them. For another set: its projects, separated by spaces.
+/// Returns the requirement for pip. For a set with `rocm`: `"rocm[libraries,devel]"`, in quotes. The extras are
+/// libraries, devel, profiler and device-TARGET, each only if the set has its packages; device-all replaces several
+/// device-TARGET. Without any extra: `rocm`, without quotes. For another set: its projects, separated by spaces.
 std::string requirement_of(const registry::SetRecord& set);
 /// Returns the arguments of `pip install` for a page: the requirement, with `--pre` if a version is a pre-release.
 /// "PROJECT" replaces a requirement that is empty or longer than 60 characters.

@@ -292,7 +292,9 @@ Result<Shown> merged_channel_shown(ObjectReader& store, const std::string& name,
   TRY(auto bytes, store.get(key, k_page_bytes_max));
   if (!bytes) return Shown{};
   auto state = parse_state(*bytes);
-  return Shown{true, state.readable && state.own == view.shards};
+  // write_ahead_state() names the projects of a move that has not ended by its number.
+  bool ended = std::ranges::none_of(state.recent.moved, [&](const auto& one) { return one.second > state.moves; });
+  return Shown{true, state.readable && ended && state.own == view.shards};
 }
 
 } // namespace quarry::pages

@@ -5,12 +5,14 @@
 #include "pages/shown_sets.hpp"
 #include "registry/history.hpp"
 #include "run/layout.hpp"
+#include <algorithm>
 #include <array>
 #include <fmt/core.h>
 #include <iterator>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <tuple>
 
 namespace quarry::pages {
 
@@ -115,12 +117,17 @@ bool serves_group(const std::string& directory, const std::string& group) {
   return of.empty() || of == group;
 }
 
-Result<std::vector<registry::SealedSet>> sets_of_run(ObjectReader& store, const std::string& run) {
+/// The sets of directories that seals_of_run() has found, oldest first: a file that a later set has, too, keeps its
+/// link. Sets elsewhere below the areas are not read: they may be damaged.
+Result<std::vector<registry::SealedSet>> sets_sealed_in(ObjectReader& store,
+                                                        const std::map<std::string, std::string>& directories) {
   std::vector<registry::SealedSet> sets;
-  for (const auto& area : run::package_areas()) {
-    TRY(auto of_area, registry::sealed_sets_below(store, run + "/" + area));
-    std::move(of_area.begin(), of_area.end(), std::back_inserter(sets));
+  for (const auto& [directory, keys] : directories) {
+    TRY(auto there, registry::sealed_sets_in(store, directory));
+    std::move(there.begin(), there.end(), std::back_inserter(sets));
   }
+  auto order = [](const registry::SealedSet& one) { return std::tie(one.seal.time, one.digest); };
+  std::ranges::sort(sets, [&](const auto& a, const auto& b) { return order(a) < order(b); });
   return sets;
 }
 
@@ -158,7 +165,8 @@ Source run_source(ObjectReader& store, const std::string& run) {
   };
   auto notes = std::make_shared<Findings>();
   auto projects = [&store, run, notes](const std::string&) -> Result<Projects> {
-    TRY(auto sets, sets_of_run(store, run));
+    TRY(auto seals, seals_of_run(store, run));
+    TRY(auto sets, sets_sealed_in(store, seals));
     std::map<std::string, std::array<std::string, 2>> torn;
     auto files = files_without(sets, torn);
     notes->clear();
@@ -181,12 +189,8 @@ Source group_source(ObjectReader& store, const RunGroup& of) {
   auto notes = std::make_shared<Findings>();
   auto projects = [&store, of, place, notes](const std::string&) -> Result<Projects> {
     TRY(auto seals, seals_of_run(store, of.run));
-    std::vector<registry::SealedSet> sets;
-    for (const auto& [directory, keys] : seals) { // those of other groups may be damaged
-      if (!serves_group(directory, of.group)) continue;
-      TRY(auto there, registry::sealed_sets_in(store, directory));
-      std::move(there.begin(), there.end(), std::back_inserter(sets));
-    }
+    std::erase_if(seals, [&](const auto& entry) { return !serves_group(entry.first, of.group); });
+    TRY(auto sets, sets_sealed_in(store, seals));
     std::map<std::string, std::array<std::string, 2>> torn;
     auto files = files_without(sets, torn);
     notes->clear();

@@ -22,13 +22,12 @@ using Projects = std::map<std::string, Project>;
 
 struct Source {
   std::string place; ///< "42-linux/python/g", "channels/stable", "python-deps"; for messages and pages.json
-  /// Reads the source and returns a value that changes with its files. "" means: too little for a new merged index; one
-  /// that exists is still updated. From "" nobody can see whether files changed. projects("") is allowed and reads what
-  /// is there now.
+  /// Reads the source and returns a value that changes with its files. Returns "" if no new merged index shall be made
+  /// of this source. It may have files then: a merged index that exists is still updated, and projects("") reads them.
   std::function<Result<std::string>()> token;
   /// Returns the projects. Must be called with the result of the last token().
   std::function<Result<Projects>(const std::string& token)> projects;
-  /// What people should know of the projects that were returned last; empty: there is never anything.
+  /// Warnings about the projects that were returned last. An empty function: the source never has any.
   std::function<Findings()> notes = {};
   std::string written_to = {}; ///< directory of the merged index, if it is not merged_directory(place)
 };
@@ -36,24 +35,24 @@ std::string merged_directory(const Source& source);
 
 // The sources below keep `store`, which must outlive them.
 
-/// What a directory shows: the sets sealed in it, or those that a distribution's pointer names, and the untested
-/// history. The token is empty only for a directory without seals and history. A token costs two listings, and a read
-/// if a seal exists. The projects cost a read, a listing of the history, a read per record of it, and two reads per
-/// set; for a directory that is not a distribution also a listing of its seals. If the pointer is a
-/// `quarry.distribution/1`, the token costs one listing more, and the projects cost one listing more.
+/// What a directory shows: the sets of shown_in() (shown_sets.hpp), and the untested history. The token is empty only
+/// for a directory without seals and history. A token costs what token_of_shown() does. The projects cost what
+/// shown_in() does, a listing of the history, and a read per record of it.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. token() fails as
 /// registry::require_channel(); projects() does not look at the channel.
 Source channel_source(store::ObjectReader& store, const std::string& name);
-/// The sets sealed below the areas of a run, "42-linux", not untested history. A project of which two sets have a file
-/// of one name with different bytes, as `rocm` of two families, is left out, with warning P053. The token lists the
-/// seals in package directories, and not other seals below an area. It is "" if fewer than two package directories have
-/// seals: a single directory has a merged index of its own. A token costs one listing of each area
-/// (run::package_areas()); the projects cost that again, and two reads per set.
+/// The sets sealed in the package directories of a run, "42-linux", not untested history; nor the sets that are sealed
+/// elsewhere below an area, as in `42-linux/python/g/x`: nobody writes the index again when one of them leaves. A
+/// project of which two sets have a file of one name with different bytes, as `rocm` of two families, is left out, with
+/// warning P053. The token is "" if fewer than two package directories have seals: a single directory has a merged
+/// index of its own. A token costs one listing of each area (run::package_areas()); the projects cost that again, a
+/// listing of the seals of each directory, and two reads per set.
 Source run_source(store::ObjectReader& store, const std::string& run);
-/// The same of one group: the sets of its directories in all areas, and of directories without a group. The token is
-/// empty for fewer than two of them, because a directory has its own index, and where the run has no other group,
-/// because the index of the run is the same. The projects also cost a listing of the seals of each.
+/// The same of one group: the sets of its package directories in all areas, and of package directories without a group.
+/// The token is "" if fewer than two of these have seals, because a directory has its own
+/// index. It is also "" if fewer than two groups of the run have seals, because the index of the run is then the same.
+/// Costs as of run_source(), for these directories.
 Source group_source(store::ObjectReader& store, const RunGroup& group);
 /// All package directories of a run that have seals, each with the keys of its seals, a line for each. Costs one
 /// listing of each area.

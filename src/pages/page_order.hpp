@@ -1,7 +1,7 @@
 #pragma once
 // Private to the room.
 // Orders the writes of pages so that a reader in the middle of an update does not see a package whose dependencies are
-// not listed yet. Best effort: more than k_in_order_max projects are written in parallel.
+// not listed yet. Best effort: batches_of() lets more than k_in_order_max projects be written in parallel.
 #include "base/result.hpp"
 #include "index/pages.hpp"
 #include "pages/page_writer.hpp"

@@ -82,7 +82,7 @@ Result<void> look_at_target(ObjectStore& store, const index::Page& page, Target&
   if (foreign && !target.up_to_date && is_anothers_page(target.existing->bytes)) {
     TRY(target.up_to_date, foreign->is_left(target.key, target.existing->etag));
   }
-  target.existing->bytes.clear(); // only the etag is needed from here on
+  std::string().swap(target.existing->bytes); // only the etag is needed; clear() would keep the memory
   return {};
 }
 

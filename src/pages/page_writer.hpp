@@ -21,8 +21,9 @@
 
 namespace quarry::pages {
 
-/// Pages that are compared, confirmed and written together. They are rendered when their turn comes, so that only one
-/// batch of a large index is in memory.
+/// Pages that are compared, confirmed and written together. In memory are one batch, and those stored pages that are
+/// being read at this moment. A package directory or a distribution is one batch, rendered before its round writes
+/// anything.
 struct Batch {
   std::function<Result<std::vector<index::Page>>()> pages; ///< renders; keys are relative to PageSource::directory
   bool in_order = true;                                    ///< true: written one after the other; false: in parallel
@@ -32,9 +33,9 @@ struct Batch {
 struct Work {
   std::vector<Batch> batches;
   /// Full keys of pages that the source no longer shows. They are removed, with their copies, after all pages are
-  /// written; pages of another tool are left as `others` says. A store removes without a precondition, so a page that
-  /// another writer needs may be removed. That writer changed the source before it looked at the page. So the token is
-  /// read again after the removals. It differs then, and the next round writes the page again.
+  /// written; pages of another tool are left as `others` says. A removal has no precondition, so it may hit a page that
+  /// another writer needs. That writer changed the source first. So the token is read again after the removals: if it
+  /// differs, the next round writes the page again.
   std::vector<std::string> stale;
   /// Write-ahead state, written before any page: it lacks the entries of the pages that are about to change, so that
   /// after a crash the next writer does not trust these pages.
@@ -43,15 +44,20 @@ struct Work {
   std::function<index::Page()> state = {};
 };
 
-/// Pages that link to something and lack our mark: `left` to a tool that keeps writing them, or `replaced` like an
-/// outdated page of ours. Nobody else writes in a channel or a merged index, so such a page there is damage.
+/// What happens to HTML pages that link to something and lack our mark, which another tool has written. `replaced`: as
+/// outdated pages of ours; nobody else writes in a channel or a merged index, so such a page is damage there. `left`:
+/// such a page is left if `simple-json/index.html` existed when write_pages() first looked, or if somebody has written
+/// the page since write_pages() first saw it. Else the directory becomes ours now, and the page is replaced, or removed
+/// if it is stale. A page that index::read_html_page() refuses, such as one that is not UTF-8, counts as one without
+/// links. A page that begins with `{` (JSON) counts as ours.
 enum class Others : std::uint8_t { left, replaced };
 
 /// What pages are derived from, as it was at one moment.
 struct Snapshot {
-  /// Differs whenever the source differs. Exception: while run_source() or group_source() (merged_sources.hpp) returns
-  /// "" because too few directories or groups of a run have seals, changes in these directories do not change the token
-  /// of the merged index.
+  /// Changes whenever the source changes. Three changes do not count:
+  ///   - a change of settings.json;
+  ///   - a seal of a run outside of its package directories (run_source() in merged_sources.hpp);
+  ///   - seals of a run or group that still has too few sealed directories: its token is "".
   std::string token;
   /// Returns the work that makes the pages show this snapshot. `shown` is the content of the state object `state_key`
   /// as it was read, empty if it does not exist. The function must remember the projects of all earlier rounds of the
@@ -67,28 +73,34 @@ struct Snapshot {
 ///   3. for each batch: render it, read its pages with their ETags, read again whether the token is the same, write the
 ///      pages that differ
 ///   4. remove stale pages; if one was removed, compare the token again
-///   5. write the new state, if-match the ETag of step 2, or of step 1 if step 2 wrote nothing. If pages were written
-///      but no state, because there is none or its bytes are the same, compare the token once more instead
-/// The order of step 1 matters: of two writers the one that was overtaken fails at 2 or 5, because the other one has
-/// written the state object since.
+///   5. write the new state if its bytes differ, if-match the last ETag of the state object (from step 1 or 2); if
+///      pages were written but no state, compare the token once more instead
+/// The order of step 1 matters: if two writers work at the same time, the one that was overtaken fails at 2 or 5,
+/// because the other one has written the state object since.
 struct PageSource {
   std::string directory;
   std::function<Result<Snapshot>()> read;
-  std::string state_key = {}; ///< relative to `directory`; empty: no state object, and both states of Work are empty
-  unsigned transfers = 8;     ///< pages read or removed at once, and written at once unless in_order
-  /// What to do with a page of another tool (foreign_pages.hpp). Only package directories and distributions are shared
-  /// with one.
+  /// The key of the state object, relative to `directory`. Empty if the pages have none: then Work::state_before and
+  /// Work::state must be empty, too.
+  std::string state_key = {};
+  unsigned transfers = 8; ///< pages read or removed at once, and written at once unless in_order
+  /// What to do with a page of another tool. Only package directories and distributions are shared with one.
   Others others = Others::left;
 };
 
 /// Writes the pages of `source` whose bytes differ, and removes stale ones. Starts over when another writer changed the
-/// source or a page; after k_rebase_max rounds it fails with precondition_failed (P010). A write whose outcome
-/// is unknown counts as a change of another writer. Also fails with the errors of the store and of the source's
-/// functions. A round costs one read per page and copy, one write per one of these that differs, one read per stale
-/// page and copy and a removal if it exists, and a read and up to two writes of the state object. It calls read() at
-/// its beginning, for each batch before it is written, after removals, and at its end if it wrote pages but no state.
-/// With Others::left perhaps one head. `transfers` stale pages are removed at once. Does not ask whether the store
-/// honours conditions: if not, the caller must be the only writer.
+/// source or a page; after k_rebase_max rounds it fails with precondition_failed (P010). A put() whose outcome is
+/// unknown counts as a change of another writer. Also fails with the errors of the store, such as R004 of a removal,
+/// and of the source's functions. A round costs:
+///   - one read for each page and each copy, and one write for each of them that differs;
+///   - up to two reads for each stale page (with Others::replaced heads instead), and one removal for the page and for
+///     its copy, if they exist and are not left to another tool;
+///   - one read and up to two writes of the state object;
+///   - one call of read() at its beginning, one for each batch (also if nothing of it differs), one if it removed
+///     something, and one at its end if it wrote pages but no state.
+/// With Others::left, all rounds together also cost one head of `simple-json/index.html` if they meet a stale page or a
+/// page of another tool. `transfers` stale pages are removed at once. Does not ask whether the store honours
+/// conditions: if not, the caller must be the only writer.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in
@@ -103,7 +115,7 @@ std::string page_key_of(const std::string& key);
 Result<std::vector<std::string>> stale_pages(store::ObjectReader& store, const std::string& directory,
                                              const std::function<bool(const std::string& key)>& is_current);
 
-inline constexpr std::string_view k_state_name = "pages.json"; ///< says what the pages beside it show
+inline constexpr std::string_view k_state_name = "pages.json"; ///< says what the pages of its directory show
 /// 512 MiB; a page with half a million files has 250 MB. One above it can be written, and its next reader gets R007.
 inline constexpr std::uint64_t k_page_bytes_max = 512u << 20;
 

@@ -9,6 +9,7 @@
 #include "pages/install_words.hpp"
 #include "pages/page_order.hpp"
 #include "pages/page_writer.hpp"
+#include "pages/remarks.hpp"
 #include "pages/settings.hpp"
 #include "pages/shown_sets.hpp"
 #include "registry/distributions.hpp"
@@ -40,7 +41,7 @@ bool is_own_directory(std::string_view name) {
 /// Adds `{project}/index.html` for installers that use the directory itself as the index. These pages come first, in
 /// the order of the others.
 std::vector<index::Page> with_repository_pages(const std::string& directory, const std::vector<FileRecord>& files,
-                                               std::vector<index::Page> pages) {
+                                               const Remarks& remarks, std::vector<index::Page> pages) {
   constexpr std::string_view k_tree = "simple/";
   std::vector<index::Page> all;
   for (const auto& page : pages) {
@@ -51,7 +52,11 @@ std::vector<index::Page> with_repository_pages(const std::string& directory, con
     std::vector<index::Link> links;
     for (const auto& file : files)
       if (file.project == project) links.push_back({file, index::href_between(file.key, directory + "/" + project)});
-    all.push_back({key, index::project_html(project, links), index::k_html_type});
+    auto own = remarks.by_project.find(project);
+    all.push_back({key,
+                   own == remarks.by_project.end() ? index::project_html(project, links)
+                                                   : index::project_html(project, links, own->second),
+                   index::k_html_type});
   }
   std::move(pages.begin(), pages.end(), std::back_inserter(all));
   return all;
@@ -76,28 +81,32 @@ std::string title_of(const std::string& directory, std::size_t untested) {
   return untested == 0 ? title : fmt::format("{} ({} of untested history)", title, units::things(untested, "file"));
 }
 
-/// All pages of a package directory in one batch: a run has few projects.
+/// All pages of a package directory in one batch: a run has few projects. `shown`: of a distribution, whose directory
+/// is a repository itself; null for another directory.
 Result<Work> work_of(ObjectReader& store, const std::string& directory, const std::vector<registry::SealedSet>& sets,
-                     bool is_repository) {
+                     const registry::Shown* shown) {
+  auto remarks = shown ? remarks_of_shown(*shown, sets) : Remarks();
   TRY(auto of_sets, registry::union_of(sets));
   TRY(auto history, registry::history_of(store, directory));
   auto sealed = of_sets.size();
   auto files = registry::with_history(std::move(of_sets), history);
-  auto pages = index::all_pages(
-      files,
-      {.title = title_of(directory, files.size() - sealed), .directory = directory, .install = install_words(files)});
+  auto pages = index::all_pages(files, {.title = title_of(directory, files.size() - sealed),
+                                        .directory = directory,
+                                        .install = install_words(files),
+                                        .remarks = remarks.all,
+                                        .by_project = remarks.by_project});
   TRY_DO(dependencies_first(store, files, pages));
   TRY(auto settings, read_settings(store));
   if (settings.find_links == FindLinks::other)
     std::erase_if(pages, [](const index::Page& page) { return page.key == "index.html"; });
-  if (is_repository) pages = with_repository_pages(directory, files, std::move(pages));
+  if (shown) pages = with_repository_pages(directory, files, remarks, std::move(pages));
   // Written last: once it exists, a page without our mark belongs to another tool (foreign_pages.cpp).
   std::ranges::stable_partition(pages, [](const index::Page& page) { return page.key != k_written_last; });
   std::set<std::string> current;
   for (const auto& page : pages) current.insert(directory + "/" + page.key);
   Work work;
   TRY(work.stale, stale_pages(store, directory, [&](const std::string& key) { return current.contains(key); }));
-  if (is_repository) {
+  if (shown) {
     TRY(auto gone, stale_repository_pages(store, directory, current));
     std::move(gone.begin(), gone.end(), std::back_inserter(work.stale));
   }
@@ -156,9 +165,8 @@ Result<Projected> project_directory(ObjectStore& store, const std::string& direc
     TRY(auto now, registry::sealed_sets_in(store, directory, *sets));
     sets = std::make_shared<const Sets>(std::move(now));
     TRY(auto token, token_of(store, directory, *sets));
-    return Snapshot{std::move(token), [&, mine = sets](const std::string&) {
-                      return work_of(store, directory, *mine, /*is_repository=*/false);
-                    }};
+    return Snapshot{std::move(token),
+                    [&, mine = sets](const std::string&) { return work_of(store, directory, *mine, nullptr); }};
   };
   TRY_DO(read());
   if (sets->empty()) { // if all sets were removed, their pages are rewritten as empty
@@ -177,7 +185,7 @@ Result<Projected> project_distribution(ObjectStore& store, const std::string& di
     auto work = [&, pointer = std::move(now.record)](const std::string&) -> Result<Work> {
       generation = pointer.generation;
       TRY(auto sets, registry::sealed_of(store, pointer.shown));
-      TRY(auto made, work_of(store, directory, sets, /*is_repository=*/true));
+      TRY(auto made, work_of(store, directory, sets, &pointer.shown));
       made.state = [page = state_page(pointer)] { return page; };
       return made;
     };

@@ -33,32 +33,43 @@ struct Projected {
 /// One warning P113 for the pages that were left to another tool; none without such pages. Pure.
 Findings foreign_notes(const Projected& projected);
 
-/// Writes the pages of a package directory ("42-linux/python/g"). They show the union of the sets sealed there, and its
-/// untested history (registry/history.hpp). If the last set has left, they are made empty. If there is neither a set
-/// nor a history nor a page of ours, nothing is written; a `simple-json/index.html` counts as ours unread. The
-/// find-links page is neither written nor removed if settings.json says that another tool writes it. Fails with
-/// precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds, already_exists (R018)
-/// if two sets disagree about a file, R010 to R012 or R014 of a set there or of its history, P115, R007 or B002 to B004
-/// of settings.json, and the errors of the store. Each round lists the pages and reads every page, eight at the same
-/// time. One after the other it reads settings.json, each record of the history, each set that no earlier round has
-/// read, and the METADATA of one wheel per project; and writes pages whose bytes differ. Before the first round it
-/// lists seals and history once; with nothing sealed it lists the history once more, looks for `simple-json/index.html`
-/// and, without it, lists and reads page after page until one is ours. Each round lists the seals two to four times,
-/// and the history three to five times. Does not look whether the directory is a distribution: its pages come from
-/// project_distribution().
+/// Writes the pages of a package directory ("42-linux/python/g"). They show the union of the sets sealed there, and the
+/// untested history of the directory (registry/history.hpp). Pages of projects that left are removed. If no
+/// project is left, the roots and the find-links page are written without links. If the directory has neither a set nor
+/// a history nor a page of ours, nothing is written. A `simple-json/index.html` counts as a page of ours without being
+/// read.
+///
+/// As long as `simple-json/index.html` does not exist, which is written last, a call replaces HTML pages of another
+/// tool, except one that somebody writes again meanwhile. Later calls leave such pages and name them in `foreign`
+/// (Others::left in page_writer.hpp). If settings.json says that another tool writes the find-links page, this page is
+/// neither written nor removed, nor is its copy under the key `{directory}/`.
+///
+/// Fails with precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds; with
+/// already_exists (R018) if two sets disagree about a file; with R005, R007, R010 to R012, R014 or B002 to B004 of a
+/// set here or of its history; with P115, R007 or B002 to B004 of settings.json; and with the errors of the store. It
+/// costs:
+///   - before the first round: a listing of the seals, one of the history, and two reads for each set, one by one. If
+///     nothing is sealed: one more listing of the history, and a look for `simple-json/index.html`; without it two
+///     listings of the pages, which are read one after the other until one is ours;
+///   - in each round a listing of the seals and one of the history: at its beginning, before the pages are written,
+///     after removals if it removed something, and at its end if it wrote a page;
+///   - in each round also one more listing of the history and two of the pages. It reads every page, eight at the same
+///     time; and one by one settings.json, each record of the history, each set that no earlier look has read, and the
+///     METADATA of one wheel per project. It writes pages whose bytes differ.
+/// Does not look whether the directory is a distribution. For a distribution call project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that it shows
-/// (registry::read_distribution()), also if these are none. A distribution is a simple repository itself, so
-/// `{project}/index.html` is written, too; and at the end `pages.json`, which says which generation the pages show.
-/// Removes every other `{directory}/X/index.html`, except for X = simple, simple-json, merged and seals. A page of
-/// another tool, with links and without our mark, is left and named in `foreign` once our pages are complete
-/// (`simple-json/index.html` exists); the first call removes it. A page without links is always removed: keep such
-/// pages elsewhere. A project with one of these four names does not get such a page. Below `simple/` and `simple-json/`
-/// it removes the pages of projects that left, as project_directory() does. Each round reads all sets, eight at the
-/// same time, and lists every object below the directory; it reads the pointer as often as it lists the seals. A set
-/// whose record or seal is missing is not shown, and nothing reports it. Other errors are those of project_directory()
-/// and registry::require_distribution().
+/// (registry::read_distribution()). If it shows no sets, pages are written all the same. A distribution is a simple
+/// repository itself, so `{project}/index.html` is written, too. At the end `pages.json` is written, which says which
+/// generation the pages show.
+/// Removes `{directory}/X/index.html` of every X that it does not show, except simple, simple-json, merged and seals;
+/// projects with these names get no such page. Such a page of another tool is treated as by project_directory(). A page
+/// without links is always removed: keep such pages elsewhere. Below `simple/` and `simple-json/` it removes the pages
+/// of projects that left, as project_directory() does. Each round reads all sets, eight at the same time, and lists
+/// every object below the directory; it reads the pointer as often as it lists the seals. A set whose record or seal is
+/// missing is not shown, and nothing reports it. Other errors are those of project_directory() and
+/// registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or not such a document,
 /// R007 above 64 MiB. One read.
@@ -73,26 +84,33 @@ struct KnownViews {
 
 enum class Extent : std::uint8_t {
   /// The projects that changed since `pages.json` was written, and those in its `twice` (recent_moves.hpp). Every page
-  /// if the channel has at most 1000 files, or copies are missing, or it is not known what changed, or the pages must
-  /// say something else about the policy.
+  /// in five cases: the channel has at most 1000 files; copies are missing; changes_since() (channel_pages.hpp) cannot
+  /// tell what changed; the number of files is not known, because a record is lost; the pages must say something else
+  /// about the policy.
   changed,
   whole, ///< every page, whatever `pages.json` says: for repair
 };
 
 /// Writes the pages of a channel, then `channels/{name}/pages.json`, which says which generation the pages show. Fails
 /// with precondition_failed (P010) if other writers kept changing the channel or its pages, and the errors of
-/// require_channel(), load_view(), load_shard_of() and the store. Removes pages of projects that left, and replaces
-/// those of another tool. Costs two reads per ledger entry since the last state. For each project that is compared it
-/// costs up to four reads of shards, its METADATA (not if more than 200 are compared), and one read per page and copy.
-/// If every page is compared, it costs two listings. The policy costs one read if `pages.json` does not name it, and
-/// always with `whole`; if registry::is_lost() is true of it, the pages say so, and the call goes on. Writes pages
-/// whose bytes differ. `moved`: the channel as the caller's own move left it. If the store still has its ETag, the
-/// record is read but not parsed.
+/// require_channel(), load_view(), load_shard_of() and the store. If the policy is lost (registry::is_lost()), the
+/// pages say so, and the call goes on; a policy of a later version (B004) ends it. Removes pages of projects that left,
+/// and replaces those of another tool. Writes pages whose bytes differ.
+///
+/// `moved` is the channel as the caller's own move left it: the record, and the ETag that the store gave to it. If the
+/// channel still has this ETag, its record is read but not parsed. A round costs:
+///   - one read of the state object and one of the view, and two reads per ledger entry since the last state;
+///   - a read of the channel record at its beginning, for each batch, after removals, and at its end if pages were
+///     written but no state;
+///   - for each project that is compared up to four reads of shards, and one read per page and copy; if at most 200
+///     projects are compared, also one read of METADATA for each;
+///   - two listings if every page is compared;
+///   - one read of the policy if `pages.json` does not name it, and always with `whole`.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {}, registry::Channel moved = {});
 
-/// Returns the generation that all pages of a channel show; 0 if `pages.json` is missing or unreadable. If it is less
-/// than the channel's generation, the pages are stale. Costs one read.
+/// Returns the generation that all pages of a channel show; 0 if `pages.json` is missing or not such a document, R007
+/// above 512 MiB. If it is less than the channel's generation, the pages are stale. Costs one read.
 Result<std::uint64_t> projected_generation(store::ObjectReader& store, const std::string& name);
 
 } // namespace quarry::pages

@@ -15,7 +15,7 @@ public:
   /// "s3://bucket/prefix=https://cdn.example/x" is the URL of that place, for stores that are opened there or below it;
   /// one that is opened above it does not use it. A place is not checked, only compared with describe(). The first URL
   /// of a place counts. Fails with invalid_argument (P013) if a URL is not http(s), ends in "//", or has a query, a
-  /// fragment or a character that is not ASCII, or if a place has a query.
+  /// fragment or a character that is not printable ASCII, or if a place has a query.
   static Result<PublicUrl> parse(const std::string& text);
 
   /// Returns the URL of a key, percent-encoded: by the longest place that contains the store, else by the URL without a

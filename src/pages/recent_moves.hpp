@@ -1,12 +1,18 @@
 #pragma once
 // Guards page writes against the ABA problem.
+// Example: a project changes from A to B and back to A. A delayed writer renders B, and reads the ETag of the page
+// while the page shows A. When it writes, the page shows A, perhaps again. The ETag matches, so the writer puts the
+// outdated B over the right A. This can happen only if the project changes twice: to what the delayed writer renders,
+// and away from it.
 //
-// A delayed writer can overwrite a newer page if the page has changed back to the bytes that the writer read (A -> B ->
-// A), because the ETag then matches again. This can happen only to a project that changed at least twice after the
-// writer read its page. A delayed writer that goes on repairs its late pages itself (page_writer.hpp). One that is
-// killed right after its late write does not. So the state object of the pages remembers which projects changed twice
-// in the last k_recent_moves moves, and every writer also compares the pages of these projects. This memory is empty
-// after a state object that was lost or unreadable. docs/concurrency.md has the timeline.
+// A delayed writer that goes on repairs its late pages itself (page_writer.hpp). One that is killed right after its
+// late write does not. So the state object of a channel or a merged index remembers which projects changed twice in the
+// last k_recent_moves moves, and every writer also compares the pages of these projects.
+//
+// The memory of a merged index begins empty if its state object is lost or unreadable. That of a channel begins empty
+// whenever changes_since() (channel_pages.hpp) cannot tell what changed. All pages are compared then. But a delayed
+// writer that began earlier may put an outdated page after that. If it is killed then, the next writer may not compare
+// that page. docs/concurrency.md has the timeline.
 #include "base/json.hpp"
 #include "registry/digests.hpp"
 #include <cstdint>
@@ -20,12 +26,13 @@ namespace quarry::pages {
 constexpr std::uint64_t k_recent_moves = 16; ///< far more moves than happen while one writer writes one page
 
 struct RecentMoves {
-  /// Project -> number of the last move that changed it, for each project that one of the last k_recent_moves moves
-  /// changed. If one writer wrote the pages of several moves at once, each of their projects gets the number of the
-  /// last of these moves. The entry then stays longer than needed, which is harmless.
+  /// The projects that the last k_recent_moves moves changed, as far as the memory reaches back. The number is that of
+  /// the last move that changed the project. If one writer wrote the pages of several moves at once, each of their
+  /// projects gets the number of the last of these moves. The entry then stays longer than needed, which is harmless.
   std::map<std::string, std::uint64_t> moved;
-  /// At least every project that two of the last k_recent_moves moves changed, perhaps more, with the number of the
-  /// last move that changed it, or a later one. Comparing more projects is needless, and harmless.
+  /// Every project that two of the last k_recent_moves moves changed, as far as the memory reaches back. It may hold
+  /// other projects, which are then compared without need. The number is that of the last move that changed the
+  /// project, or of a later one.
   std::map<std::string, std::uint64_t> twice;
 
   /// Returns the state after `move`. `projects` changed since the last state: they enter `moved`; those that were in it
@@ -41,10 +48,11 @@ std::set<std::string> moved_between(const std::map<std::string, registry::ShardD
 
 /// Writes the fields "recent" and "twice" of a state object.
 void add_to(Json& json, const RecentMoves& recent);
-/// Whether a key of a state object is a normalised project name: it becomes a part of a page's key. Pure.
+/// Whether `name` is a normalised project name. Check each name that is read from a state object: it becomes a part of
+/// a page's key. Pure.
 bool is_project(const std::string& name);
-/// Reads these fields; `json` must be an object. Missing fields are empty. Returns nullopt if a key is not a valid
-/// project name or a value is not an unsigned integer.
+/// Reads the fields "recent" and "twice"; `json` must be an object. Missing fields are empty. Returns nullopt if a key
+/// in a field is not a normalised project name or a value is not an unsigned integer.
 std::optional<RecentMoves> recent_moves_of(const Json& json);
 
 } // namespace quarry::pages

@@ -1,22 +1,79 @@
 #include "pages/remarks.hpp"
 
+#include "base/json.hpp"
+#include "base/text.hpp"
 #include "registry/empty_extras.hpp"
 #include "registry/waived.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::pages {
+
+namespace {
+
+std::string sentence_about(const registry::EmptyExtra& one) {
+  return fmt::format("{} cannot be installed from here: {} is held back.", registry::name_of(one),
+                     one.lacks.empty() ? "what it names" : one.lacks);
+}
+
+std::string sentence_about(const registry::Waived& one) {
+  return fmt::format("Not tested: {} (waiver {})", registry::sentence_of(one), one.waiver.short_hex());
+}
+
+void add_once(std::string sentence, std::vector<std::string>& to) {
+  if (std::ranges::find(to, sentence) == to.end()) to.push_back(std::move(sentence));
+}
+
+} // namespace
 
 std::vector<std::string> remarks_about(const registry::ViewRecord& view, const std::string& project) {
   std::vector<std::string> remarks;
   for (const auto& one : registry::empty_extras_of(view))
-    if (project.empty() || one.project == project)
-      remarks.push_back(fmt::format("{} cannot be installed from here: {} is held back.", registry::name_of(one),
-                                    one.lacks.empty() ? "what it names" : one.lacks));
-  for (const auto& one : registry::waived_of(view)) {
-    if (!project.empty() && !std::ranges::binary_search(one.projects, project)) continue;
-    auto remark = fmt::format("Not tested: {} (waiver {})", registry::sentence_of(one), one.waiver.short_hex());
-    if (std::ranges::find(remarks, remark) == remarks.end()) remarks.push_back(std::move(remark)); // of several sets
+    if (project.empty() || one.project == project) remarks.push_back(sentence_about(one));
+  for (const auto& one : registry::waived_of(view)) // the same one may be of several sets
+    if (project.empty() || std::ranges::binary_search(one.projects, project)) add_once(sentence_about(one), remarks);
+  return remarks;
+}
+
+std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, const registry::SealedSet& sealed) {
+  std::vector<registry::Remark> remarks;
+  for (const auto& one : registry::empty_extras_of(view)) {
+    auto advertises = [&](const auto& file) { return file.project == one.project && file.version == one.version; };
+    if (std::ranges::any_of(sealed.set.files, advertises)) remarks.push_back({sentence_about(one), one.project});
+  }
+  for (const auto& one : registry::waived_of(view))
+    if (one.set == sealed.digest || one.set == sealed.set.subset_of)
+      remarks.push_back({sentence_about(one), text::join(one.projects, " ")});
+  return remarks;
+}
+
+std::vector<std::string> openly_said(std::string_view policy) {
+  std::vector<std::string> sentences;
+  auto json = json::parse({policy, "a policy"});
+  auto words = json && json->is_object() ? json->value("openly", Json::array()) : Json::array();
+  auto says = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  if (says("unsigned"))
+    sentences.emplace_back("Unsigned: the policy of this channel lets results count that nobody has signed.");
+  if (says("nothing_expected"))
+    sentences.emplace_back("The policy of this channel does not say which packages a release must bring.");
+  return sentences;
+}
+
+Remarks remarks_of_shown(const registry::Shown& shown, const std::vector<registry::SealedSet>& sealed) {
+  Remarks remarks;
+  for (const auto& one : shown.sets) {
+    auto set = std::ranges::find(sealed, one.set, &registry::SealedSet::digest);
+    if (set == sealed.end()) continue;
+    std::set<std::string> own;
+    for (const auto& file : set->set.files) own.insert(file.project);
+    for (const auto& remark : one.remarks) {
+      add_once(remark.text, remarks.all);
+      auto named = text::split(remark.projects, ' ');
+      for (const auto& project : remark.projects.empty() ? own : std::set<std::string>(named.begin(), named.end()))
+        add_once(remark.text, remarks.by_project[project]);
+    }
   }
   return remarks;
 }

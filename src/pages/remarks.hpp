@@ -1,14 +1,30 @@
 #pragma once
-// Private to the room.
 // What people should know of packages before they install them. Pure.
+#include "registry/distributions.hpp"
 #include "registry/records.hpp"
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::pages {
 
 /// Sentences about a project of a channel's view, or about all of them if `project` is empty: extras that cannot be
-/// installed (registry/empty_extras.hpp) and waivers (registry/waived.hpp). Each is there once.
+/// installed (registry/empty_extras.hpp) and waivers (registry/waived.hpp).
 std::vector<std::string> remarks_about(const registry::ViewRecord& view, const std::string& project);
+/// Returns the remarks that a distribution keeps when it gets a copy of `sealed`, a set that the view shows: those
+/// about its extras and its waivers.
+std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, const registry::SealedSet& sealed);
+/// Returns a sentence for each of these that a channel's policy openly does without: signatures, an [expect]. `policy`
+/// is the JSON of the policy's record.
+std::vector<std::string> openly_said(std::string_view policy);
+
+/// What the pages of a distribution say.
+struct Remarks {
+  std::vector<std::string> all; ///< each once
+  std::map<std::string, std::vector<std::string>> by_project;
+};
+/// Returns the remarks of each set in `shown` that `sealed` holds, too.
+Remarks remarks_of_shown(const registry::Shown& shown, const std::vector<registry::SealedSet>& sealed);
 
 } // namespace quarry::pages

@@ -10,10 +10,22 @@ namespace quarry::pages {
 namespace {
 
 constexpr const char* k_settings_schema = "quarry.settings/1";
+constexpr const char* k_settings_family = "quarry.settings/";
 constexpr std::uint64_t k_settings_bytes_max = 64u << 10;
 
 std::string bytes_of(const StoreSettings& settings) {
   return Json{{"schema", k_settings_schema}, {"find_links", word_of(settings.find_links)}}.dump();
+}
+
+/// Fails with B002 to B004 and P115.
+Result<StoreSettings> parse_settings(const std::string& bytes) {
+  StoreSettings settings;
+  TRY(auto object, json::parse({bytes, k_settings_key}));
+  TRY_DO(json::require_schema({object, k_settings_key}, k_settings_schema));
+  auto said = object.find("find_links");
+  if (said == object.end()) return settings;
+  TRY(settings.find_links, parse_find_links(said->is_string() ? said->get<std::string>() : said->dump()));
+  return settings;
 }
 
 } // namespace
@@ -29,14 +41,23 @@ Result<FindLinks> parse_find_links(const std::string& word) {
 
 Result<StoreSettings> read_settings(store::ObjectReader& store) {
   TRY(auto bytes, store.get(k_settings_key, k_settings_bytes_max));
-  StoreSettings settings;
-  if (!bytes) return settings;
-  TRY(auto object, json::parse({*bytes, k_settings_key}));
-  TRY_DO(json::require_schema({object, k_settings_key}, k_settings_schema));
-  auto said = object.find("find_links");
-  if (said == object.end()) return settings;
-  TRY(settings.find_links, parse_find_links(said->is_string() ? said->get<std::string>() : said->dump()));
-  return settings;
+  return bytes ? parse_settings(*bytes) : StoreSettings();
+}
+
+Result<bool> find_links_left_at(index::Site& site) {
+  constexpr int k_directories_max = 9; // a structured distribution lies four below its store
+  std::string way = k_settings_key, last;
+  for (int i = 0; i < k_directories_max; ++i, way.insert(0, "../")) {
+    auto target = site.target("", way);
+    if (!target || *target == last) return false;
+    last = *target;
+    TRY(auto bytes, site.read(*target, k_settings_bytes_max));
+    // Another program may keep a file of this name above the store.
+    if (!bytes || bytes->find(k_settings_family) == bytes->npos) continue;
+    TRY(auto settings, parse_settings(*bytes));
+    return settings.find_links == FindLinks::other;
+  }
+  return false;
 }
 
 Result<bool> write_settings(store::ObjectStore& store, const StoreSettings& settings) {

@@ -8,17 +8,19 @@
 
 namespace quarry::pages {
 
-/// The sets that the pointer of a distribution names, as registry::sealed_of(); for another directory
-/// registry::sealed_sets_in(). One read more, and a listing for `quarry.distribution/1`.
+/// Returns the sets that a directory shows. For a distribution these are registry::sealed_of() its pointer, for another
+/// directory registry::sealed_sets_in(). Costs a read of the pointer, which need not exist, and what that function
+/// costs. For a pointer of `quarry.distribution/1` it costs one listing more.
 Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, const std::string& directory);
-/// Changes with the sets and with the untested history. One listing.
+/// Returns a token that changes with the sets and with the untested history of the directory. One listing.
 Result<std::string> token_of(store::ObjectReader& store, const std::string& directory,
                              const std::vector<registry::SealedSet>& sets);
-/// The same for a distribution, whose pointer was just read: changes with the pointer, the seals and the history. Two
-/// listings.
+/// Returns a token of a distribution whose pointer was just read. It changes with the pointer, the seals and the
+/// history. Two listings.
 Result<std::string> token_of_distribution(store::ObjectReader& store, const registry::DistributionRecord& record);
-/// The same for shown_in(), without reading a set. Costs two listings. If the directory has a seal, it also reads the
-/// pointer of a distribution; if that is a `quarry.distribution/1`, it lists the seals once more.
+/// Returns a token that changes with shown_in() and with the history. Reads no set. Empty if the directory has neither
+/// a seal nor history. Costs two listings. If the directory has a seal, it also costs a read of a distribution's
+/// pointer, which need not exist. For a `quarry.distribution/1` it costs one more listing of the seals.
 Result<std::string> token_of_shown(store::ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::pages

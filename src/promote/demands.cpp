@@ -42,8 +42,9 @@ Result<void> check_openness(const gate::Policy& policy) {
     words.push_back("\"unsigned\"");
   }
   if (auto names = gate::unbound_suites(policy); !names.empty() && !openly.any_command) {
-    details.push_back(fmt::format("no definition of {}: any command may be called so (data/suites/{}.toml, or a "
-                                  "[[suite]] with `digest`)",
+    details.push_back(fmt::format("no definition of {}: any command may be called so (define it in data/suites/{}.toml "
+                                  "at the top of the git repository that you work in; elsewhere add a [[suite]] with "
+                                  "the `digest` that `quarry suite show FILE` prints)",
                                   text::join(names, ", "), names.front()));
     words.push_back("\"any_command\"");
   }

@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "base/json.hpp"
 #include "pages/projection.hpp"
+#include "promote/fed_moves.hpp"
 #include "promote/named_files.hpp"
 #include "promote/planning.hpp"
 #include "publish/publish.hpp"
@@ -74,6 +75,16 @@ Result<std::vector<ShownSet>> shown_before(const registry::DistributionRecord& n
               "`--to 0` takes out everything that Quarry copied there; packages of other tools stay");
 }
 
+Result<std::vector<ShownSet>> shown_at(const registry::DistributionRecord& now,
+                                       const std::vector<DistributionView>& moves, std::uint64_t generation) {
+  if (generation == 0) return std::vector<ShownSet>();
+  for (const auto& move : moves)
+    if (move.generation == generation) return move.shown.sets;
+  return fail(ErrorKind::not_found, "O001",
+              fmt::format("distribution {} has no generation {}", now.directory, generation),
+              "`quarry channel log` of it shows its moves");
+}
+
 Unexpected another_plan(const std::string& reviewed, const DistributionPlan& plan) {
   return fail(Error::of(ErrorKind::precondition_failed, "O002",
                         "the plan that was reviewed is not the plan that would be executed now")
@@ -127,7 +138,9 @@ Result<DistributionPlan> plan_shown(ObjectReader& store, const registry::Distrib
   std::vector<Wanted> back;
   for (const auto& [sha, file] : wanted) {
     plan.unblocks += blocked.erase(sha);
-    if (!shown.contains(sha)) back.push_back({&file, "what is to be shown again"});
+    if (shown.contains(sha)) continue;
+    back.push_back({&file, "what is to be shown again"});
+    plan.returns.push_back(file);
   }
   for (const auto& [sha, file] : shown) {
     if (wanted.contains(sha)) continue;
@@ -144,15 +157,10 @@ Result<DistributionPlan> plan_distribution_rollback(ObjectReader& store, const s
                                                     std::optional<std::uint64_t> to) {
   TRY(auto now, registry::require_distribution(store, directory));
   TRY(auto moves, registry::distribution_moves(store, now.record, k_distribution_moves_max));
-  if (!to) {
-    TRY(auto before, shown_before(now.record, moves));
-    return plan_shown(store, now, std::move(before));
-  }
-  if (*to == 0) return plan_shown(store, now, {});
-  for (const auto& move : moves)
-    if (move.generation == *to) return plan_shown(store, now, move.shown.sets);
-  return fail(ErrorKind::not_found, "O001", fmt::format("distribution {} has no generation {}", directory, *to),
-              "`quarry channel log` of it shows its moves");
+  TRY(auto wanted, to ? shown_at(now.record, moves, *to) : shown_before(now.record, moves));
+  TRY(auto plan, plan_shown(store, now, std::move(wanted)));
+  TRY_DO(refuse_not_let_in(store, plan, moves));
+  return plan;
 }
 
 Result<DistributionReceipt> execute_distribution(ObjectStore& store, const DistributionPlan& plan,
@@ -165,8 +173,9 @@ Result<DistributionReceipt> execute_distribution(ObjectStore& store, const Distr
     auto next = plan.next;
     for (auto& file : next.blocked)
       if (file.generation == plan.generation() && file.reason.empty()) file.reason = options.why;
-    TRY_DO(registry::move_distribution(
-        store, plan.expected, next, {registry::Action::rollback, plan.digest, options.who, options.when, options.why}));
+    TRY_DO(publish::move_signed(store, plan.expected, next,
+                                {registry::Action::rollback, plan.digest, options.who, options.when, options.why},
+                                options.key));
     receipt.moved = true;
   }
   TRY(auto displayed, publish::display(store, plan.directory()));
@@ -188,7 +197,10 @@ Result<DistributionReceipt> rollback_distribution(ObjectStore& store, const std:
   if (interrupted && !options.dry_run) return complete_distribution(store, now);
   TRY(auto plan, plan_distribution_rollback(store, directory, options.to_generation));
   if (options.execute && !options.execute->names(plan.digest)) return another_plan(options.execute->digits(), plan);
-  if (!options.dry_run) return execute_distribution(store, plan, options);
+  if (!options.dry_run) {
+    if (plan.moves()) TRY_DO(check_signer_there(store, plan.expected.record, registry::Action::rollback, options.key));
+    return execute_distribution(store, plan, options);
+  }
   DistributionReceipt receipt;
   receipt.generation = plan.generation();
   receipt.plan = std::move(plan);
@@ -208,8 +220,9 @@ Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std
                     "nothing was changed; a file is named by its name or its sha256, or all of a set by `set:DIGEST`");
       std::ranges::move(taken, std::back_inserter(done.files));
     }
-    auto moved = registry::move_distribution(store, now, next,
-                                             {registry::Action::unblock, {}, options.who, options.when, options.why});
+    TRY_DO(check_signer_there(store, now.record, registry::Action::unblock, options.key));
+    auto moved = publish::move_signed(
+        store, now, next, {registry::Action::unblock, {}, options.who, options.when, options.why}, options.key);
     if (!moved) {
       // A lost write may still arrive: the next round would find nothing blocked, and say that nothing was changed.
       if (moved.error().is(codes::write_unconfirmed)) return fail(std::move(moved).error());

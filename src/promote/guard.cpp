@@ -29,7 +29,7 @@ publish::Reason reason_of(ObjectStore& store, registry::Action action, const Aut
   reason.identity = author.identity;
   reason.when = author.when;
   reason.why = author.why;
-  sign_with(store, author.key, reason);
+  sign_with(store, author.key, reason, author.called);
   return reason;
 }
 
@@ -50,7 +50,7 @@ Result<void> check_revoked_stay(ObjectReader& store, const std::string& channel,
   return {};
 }
 
-/// Whether the author may bind this policy, before it is stored; a channel that has it already is not moved.
+/// Whether the author may bind this policy; a channel that has it already is not moved.
 Result<void> check_binding(ObjectStore& store, const std::string& channel, const gate::Policy& policy,
                            const Author& author) {
   TRY(auto now, registry::read_channel(store, channel));
@@ -58,9 +58,13 @@ Result<void> check_binding(ObjectStore& store, const std::string& channel, const
   if (now) {
     TRY(bound, registry::bound_by_moves(store, now->record));
   }
-  if (now && bound.differs.empty() && bound.policy.hex() == policy.digest) return {};
+  if (now && bound.differs.empty() && bound.policy.hex() == policy.digest) {
+    TRY(bool already, registry::is_protected_by(store, now->record.ledger, bound.policy));
+    if (already) return {};
+    TRY_DO(registry::put_policy(store, {gate::canonical_json(policy)})); // whoever named it need not have stored it
+  }
   TRY_DO(check_revoked_stay(store, channel, bound.policy, policy));
-  return check_signer(store, now, {channel, registry::Action::protect, &policy}, author.key);
+  return check_signer(store, now, {channel, registry::Action::protect, &policy, nullptr, author.called}, author.key);
 }
 
 /// That the bytes are what was sealed says nothing of who let them in: whoever writes the record can name any view.

@@ -18,6 +18,7 @@ struct Author {
   std::string why;
   std::optional<Ed25519PrivateKey> key = {}; ///< signs the move; held O041 if the channel's policy wants another one
   std::optional<registry::Identity> identity = {}; ///< of this job
+  std::string called = {};                         ///< what messages call the move; empty: as its action
 };
 
 struct Binding {
@@ -38,8 +39,10 @@ struct Binding {
 /// names. Also fails with invalid_argument O014 for a policy that only reports and O043 for one under which nobody
 /// could bind another, and as publish::change_guard() does. Where the last move is lost, nobody knows whether the
 /// channel showed these files by a move: corrupt O056, which names them, without `binding.trust_shown`. About eight
-/// requests, the channel's pages, and reading what it shows; also a read for each of its moves and verdicts when it
-/// becomes protected.
+/// requests, the channel's pages, and reading what it shows; also two reads for each move since the last `protect`, and
+/// a read for each of its moves and verdicts when it becomes protected. A channel that names the policy already counts
+/// as protected by it only if a `protect` among its moves bound it and no `publish` came after
+/// (registry::is_protected_by()): else it becomes protected now.
 Result<publish::Guarded> protect(store::ObjectStore& store, const std::string& channel, const gate::Policy& policy,
                                  const Author& author, const Binding& binding = {});
 /// From now on anybody who may write to the store moves the channel. What it blocks stays blocked. Moves nothing if it

@@ -114,6 +114,50 @@ TEST_F(Protection, WhatSomebodyWroteIntoTheRecordIsNotLetInByTheNextMove) {
   EXPECT_TRUE(promote::plan_promotion(*store_, {source, "stable", policy, false, k_author.when.us()}));
 }
 
+/// A move that somebody wrote into the ledger: it says that the channel is protected, and no `protect` did that.
+void forge_move(store::ObjectStore& store, const registry::PolicyDigest& policy, const registry::ViewDigest& view,
+                bool behind_the_last) {
+  auto now = *registry::require_channel(store, "stable");
+  auto forged = now.record;
+  forged.guard.policy = policy;
+  forged.view = view;
+  forged.generation = now.record.generation + 1;
+  registry::LedgerRecord move;
+  move.channel = "stable";
+  move.action = registry::Action::publish;
+  if (behind_the_last) move.previous = now.record.ledger;
+  move.from_view = now.record.view;
+  move.to_view = view;
+  move.when = k_author.when;
+  move.generation = forged.generation;
+  move.guard = registry::summary_of(forged.guard);
+  forged.ledger = *registry::put_ledger(store, move);
+  ASSERT_TRUE(registry::swap_channel(store, now, forged));
+}
+
+TEST_F(Protection, AMoveThatSaysItIsProtectedProtectsNothing) {
+  auto policy = *registry::PolicyDigest::parse(gate::testing::parsed_policy(std::string(k_rule)).digest);
+  for (bool was_protected : {false, true})
+    for (bool behind_the_last : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << was_protected << behind_the_last);
+      store_ = store::make_memory_store();
+      SetUp();
+      if (was_protected) {
+        ASSERT_TRUE(protect());
+      }
+      forge_move(*store_, policy, view_of_untested(), behind_the_last);
+      auto refused = protect(Binding{});
+      ASSERT_FALSE(refused) << "unchanged: as if somebody had let in what it shows";
+      EXPECT_EQ(refused.error().code, "O061") << render(refused.error());
+      auto answered = protect();
+      ASSERT_TRUE(answered) << render(answered.error());
+      EXPECT_TRUE(answered->moved);
+      auto again = protect(Binding{});
+      ASSERT_TRUE(again) << render(again.error());
+      EXPECT_FALSE(again->moved) << "bound by a move, and nothing came after it";
+    }
+}
+
 TEST_F(Protection, ARollbackGoesByTheMovesAndNotByTheRecord) {
   ASSERT_TRUE(protect());
   auto now = *registry::require_channel(*store_, "stable");

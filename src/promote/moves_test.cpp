@@ -5,6 +5,7 @@
 
 #include "gate/testing/policies.hpp"
 #include "promote/distributions.hpp"
+#include "promote/fed_moves.hpp"
 #include "promote/guard.hpp"
 #include "promote/signed_moves.hpp"
 #include "promote/withdraw.hpp"
@@ -15,6 +16,7 @@
 #include "registry/feeders.hpp"
 #include "registry/revocations.hpp"
 #include "registry/testing/samples.hpp"
+#include "signature/stored.hpp"
 #include "store/testing/faulty_store.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -69,6 +71,9 @@ struct Fed {
   Shown shown, blocked;
   std::map<std::uint64_t, Shown> history = {}; ///< by generation
   bool claimed = false;
+  Law law = Law::none;          ///< of the channel when it brought something last
+  std::set<std::string> let_in; ///< files that it brought since it is protected without a break
+  bool guarded() const { return law != Law::none; }
 };
 
 gate::Policy rules(const std::string& signer = "") {
@@ -106,6 +111,7 @@ struct World {
   }
   /// Whether the policy that is bound lets whoever makes this step move the channel.
   bool may_move() const { return model.law != Law::wants_signatures || signer == Signer::lead; }
+  bool may_move_there() const { return fed.law != Law::wants_signatures || signer == Signer::lead; }
   Author author() const { return {"tester", now(), "why", key()}; }
   Options options() const {
     Options options{"tester", now(), "why", {}, false};
@@ -230,7 +236,9 @@ void was_let_in(Model& model, const Shown& files, Law law) {
 template <class T> bool was_allowed(const World& world, const Result<T>& done) {
   if (world.may_move()) return true;
   EXPECT_FALSE(done) << "moved without the signature that the policy wants: " << world.log;
-  if (!done) EXPECT_EQ(done.error().code, "O041") << world.log << render(done.error());
+  if (!done) {
+    EXPECT_EQ(done.error().code, "O041") << world.log << render(done.error());
+  }
   return false;
 }
 
@@ -460,6 +468,32 @@ void moved_there(World& world, Shown next) {
   world.fed.history[now->record.generation] = world.fed.shown;
 }
 
+/// A move of the distribution by somebody whose key does not count changes nothing; false if it was one.
+template <class T> bool was_allowed_there(const World& world, const Result<T>& done) {
+  if (world.may_move_there()) return true;
+  EXPECT_FALSE(done) << "moved there without the signature that the policy wants: " << world.log;
+  if (!done) {
+    EXPECT_EQ(done.error().code, "O041") << world.log << render(done.error());
+  }
+  return false;
+}
+
+/// Whether a state of the distribution shows again what the channel has not brought.
+bool brings_back_untested(const Fed& fed, const Shown& next) {
+  return fed.guarded() && std::ranges::any_of(next, [&](const auto& file) {
+           return !fed.shown.contains(file.first) && !fed.let_in.contains(file.first);
+         });
+}
+
+/// The channel has brought a set: from now on its law is that of the distribution.
+void was_brought(World& world, const Shown& files, bool is_new) {
+  auto& fed = world.fed;
+  if (!fed.guarded() || !world.model.guarded()) fed.let_in.clear();
+  fed.law = world.model.law;
+  if (!fed.guarded() || !is_new) return;
+  for (const auto& [name, digest] : files) fed.let_in.insert(name);
+}
+
 void copy_a_set(World& world) {
   const auto& known = world.any_set();
   auto files = files_of(known.set);
@@ -494,6 +528,9 @@ void copy_a_set(World& world) {
   if (world.model.guarded() && by_channel)
     for (const auto& [name, digest] : files)
       EXPECT_TRUE(world.model.approved.contains(name)) << name << " without a verdict: " << world.log;
+  auto same = [&](const registry::ShownSet& one) { return one.set == planned->front().digest; };
+  bool is_new = !*before || std::ranges::none_of((*before)->record.shown.sets, same);
+  if (by_channel) was_brought(world, files, is_new);
   auto next = world.fed.shown;
   next.insert(files.begin(), files.end());
   moved_there(world, std::move(next));
@@ -502,21 +539,28 @@ void copy_a_set(World& world) {
 void roll_distribution_back(World& world) {
   auto& fed = world.fed;
   if (fed.history.empty()) return;
-  Options options{"tester", world.now(), "why", {}, false};
+  auto options = world.options();
   if (world.pick(2))
     options.to_generation =
         std::next(fed.history.begin(), static_cast<std::ptrdiff_t>(world.pick(fed.history.size())))->first;
   world.log +=
       fmt::format("rollback there{}; ", options.to_generation ? fmt::format(" to {}", *options.to_generation) : "");
   auto done = rollback_distribution(*world.other, k_distribution, options);
+  bool untested = options.to_generation && brings_back_untested(fed, fed.history.at(*options.to_generation));
   if (!done) {
     const auto& code = done.error().code;
-    EXPECT_TRUE(code == "O001" || code == "O007") << world.log << render(done.error());
+    bool known = code == "O001" || code == "O007" || (code == "O018" && fed.guarded()) ||
+                 (code == "O041" && !world.may_move_there());
+    EXPECT_TRUE(known) << world.log << render(done.error());
+    EXPECT_TRUE(!untested || code == "O018") << world.log << render(done.error());
     return;
   }
+  EXPECT_FALSE(untested) << world.log;
   if (!done->moved) return;
+  EXPECT_TRUE(world.may_move_there()) << world.log;
   auto next = shown_there(world);
   ASSERT_TRUE(next) << world.log;
+  EXPECT_FALSE(brings_back_untested(fed, *next)) << world.log;
   if (options.to_generation) {
     EXPECT_EQ(*next, fed.history.at(*options.to_generation)) << world.log;
   }
@@ -531,7 +575,8 @@ void yank_there(World& world) {
   world.log += fmt::format("yank {} there; ", victim->first);
   auto plan = plan_distribution_withdrawal(*world.other, k_distribution, {victim->first});
   ASSERT_TRUE(plan) << world.log << render(plan.error());
-  auto done = withdraw_from_distribution(*world.other, *plan, {"tester", world.now(), "why"});
+  auto done = withdraw_from_distribution(*world.other, *plan, world.author());
+  if (!was_allowed_there(world, done)) return;
   ASSERT_TRUE(done) << world.log << render(done.error());
   auto next = fed.shown;
   next.erase(victim->first);
@@ -544,8 +589,8 @@ void unblock_there(World& world) {
   if (fed.blocked.empty()) return;
   auto freed = std::next(fed.blocked.begin(), static_cast<std::ptrdiff_t>(world.pick(fed.blocked.size())));
   world.log += fmt::format("unblock {} there; ", freed->first);
-  auto done =
-      unblock_distribution(*world.other, k_distribution, {freed->first}, {"tester", world.now(), "why", {}, false});
+  auto done = unblock_distribution(*world.other, k_distribution, {freed->first}, world.options());
+  if (!was_allowed_there(world, done)) return;
   ASSERT_TRUE(done) << world.log << render(done.error());
   fed.blocked.erase(freed);
   moved_there(world, fed.shown);
@@ -622,6 +667,27 @@ void look(World& world) {
   }
 }
 
+/// At the end: what the policy of the channel wants signed in the distribution is signed.
+void look_at_moves_there(World& world) {
+  auto now = registry::read_distribution(*world.other, k_distribution);
+  ASSERT_TRUE(now) << world.log;
+  if (!*now) return;
+  auto moves = registry::distribution_moves(*world.other, (*now)->record, k_steps * 2);
+  ASSERT_TRUE(moves) << world.log << render(moves.error());
+  auto digest = (*now)->record.view;
+  for (const auto& move : *moves) {
+    bool own = move.move.action == registry::Action::rollback || move.move.action == registry::Action::unblock ||
+               move.move.action.text() == "yank";
+    bool wants = !move.fed_by.empty() && move.fed_by.front().policy.hex() == world.policy(Law::wants_signatures).digest;
+    if (own && wants) {
+      auto envelopes = signature::load_of(*world.other, *digest.sha256(), {world.lead.public_key()});
+      ASSERT_TRUE(envelopes) << world.log;
+      EXPECT_EQ(envelopes->size(), 1u) << move.generation << " is not signed: " << world.log;
+    }
+    digest = move.previous;
+  }
+}
+
 /// At the end: every move that had to be signed is, and the ledger is whole although its views were pruned and swept.
 void look_at_moves(World& world) {
   auto channel = registry::read_channel(*world.store, "stable");
@@ -675,6 +741,7 @@ TEST(RandomMoves, FollowTheOracle) {
       if (::testing::Test::HasFailure()) FAIL() << fmt::format("QUARRY_SEED={}, sequence {}: {}", seed, i, world.log);
     }
     look_at_moves(world);
+    look_at_moves_there(world);
     if (::testing::Test::HasFailure()) FAIL() << fmt::format("QUARRY_SEED={}, sequence {}: {}", seed, i, world.log);
     promoted += world.model.history.size();
   }

@@ -9,6 +9,7 @@
 #include "publish/verify.hpp"
 #include "registry/bound.hpp"
 #include "registry/revocations.hpp"
+#include "registry/verdicts.hpp"
 #include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
@@ -112,28 +113,16 @@ Result<gate::Case> judge(ObjectReader& store, const Request& request, gate::Case
   return input;
 }
 
-Json to_json(const registry::Cell& cell) {
-  Json json{
-      {"platform", cell.platform}, {"family", cell.family}, {"python", cell.python}, {"framework", cell.framework}};
-  if (!cell.backend.empty()) json["backend"] = cell.backend;
-  return json;
-}
-
 /// What is decided, and by whose waivers. Evidence is left out: another result with the same outcome is not another
 /// decision, so it does not make a reviewed plan stale.
-Json decision_of(const gate::Verdict& verdict) {
-  auto cells = Json::array();
+registry::VerdictDocument decision_of(const gate::Verdict& verdict) {
+  registry::VerdictDocument document;
+  document.verdict = gate::to_string(verdict.verdict);
+  document.policy = verdict.policy_digest;
   for (const auto& cell : verdict.cells)
-    cells.push_back({{"cell", to_json(cell.cell)},
-                     {"set", cell.set},
-                     {"verdict", gate::to_string(cell.verdict)},
-                     {"waived", cell.waived},
-                     {"waivers", cell.waivers},
-                     {"files", cell.files}});
-  return {{"schema", "quarry.verdict/1"},
-          {"verdict", gate::to_string(verdict.verdict)},
-          {"policy", verdict.policy_digest},
-          {"cells", cells}};
+    document.cells.push_back(
+        {cell.cell, cell.set, std::string(gate::to_string(cell.verdict)), cell.waived, cell.waivers, cell.files, {}});
+  return document;
 }
 
 } // namespace
@@ -166,12 +155,12 @@ Judged judged_in(const gate::Case& input) { return {input.channel, input.after, 
 // Without prose: reasons say how long ago, which changes by the minute. With the channel and its last move: what is
 // signed lets in one promotion, and does not do so again after a rollback.
 std::string verdict_document(const gate::Verdict& verdict, const Judged& about) {
-  auto json = decision_of(verdict);
-  for (std::size_t i = 0; i < verdict.cells.size(); ++i) json["cells"][i]["evidence"] = verdict.cells[i].evidence;
-  json["read"] = about.read;
-  json["channel"] = about.channel;
-  json["after"] = about.after;
-  return json.dump();
+  auto document = decision_of(verdict);
+  for (std::size_t i = 0; i < verdict.cells.size(); ++i) document.cells[i].evidence = verdict.cells[i].evidence;
+  document.read = about.read;
+  document.channel = about.channel;
+  document.after = about.after;
+  return registry::to_json(document);
 }
 
 registry::PlanDigest digest_of(const Plan& plan) {
@@ -183,7 +172,7 @@ registry::PlanDigest digest_of(const Plan& plan) {
             {"from", plan.expected ? sha256(registry::to_json(plan.expected->record)).hex() : ""},
             {"sets", sets},
             {"to_view", plan.view.digest},
-            {"verdict", sha256(decision_of(plan.judgement.verdict).dump()).hex()}};
+            {"verdict", sha256(registry::to_json(decision_of(plan.judgement.verdict))).hex()}};
   if (!plan.distribution.empty()) json["distribution"] = plan.distribution;
   if (!plan.judgement.policy.empty()) json["policy"] = plan.judgement.policy;
   if (plan.guard.after)

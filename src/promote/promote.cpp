@@ -174,15 +174,8 @@ Result<void> check_reviewed(ObjectReader& store, const Plan& plan, const registr
                          "the plan that was reviewed is not the plan that would be executed now")
                    .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest");
   error.details = {"reviewed  " + reviewed.digits(), "now       " + plan.digest.hex()};
-  TRY(auto last, last_move(store, plan.channel));
-  if (!last)
-    error.details.push_back(fmt::format("channel   {} does not exist", plan.channel));
-  else
-    error.details.push_back(fmt::format("channel   {}@{}: {} by {} at {}", plan.channel, last->generation, last->action,
-                                        last->who.empty() ? "somebody" : last->who, last->when));
-  error.details.push_back(fmt::format("sets      {} to add", plan.sets.size()));
-  if (plan.action == registry::Action::promote)
-    error.details.push_back(fmt::format("gate      {}", gate::to_string(plan.judgement.verdict.verdict)));
+  TRY(auto facts, facts_now(store, plan));
+  error.details.insert(error.details.end(), facts.begin(), facts.end());
   return fail(std::move(error));
 }
 
@@ -249,6 +242,20 @@ Result<Receipt> execute_plan(ObjectStore& store, const Plan& plan, const Options
   auto before = store.counters();
   TRY(auto receipt, run(store, Plan(plan), one, before));
   return with_url(store, options, std::move(receipt));
+}
+
+Result<std::vector<std::string>> facts_now(ObjectReader& store, const Plan& plan) {
+  std::vector<std::string> facts;
+  TRY(auto last, last_move(store, plan.channel));
+  if (!last)
+    facts.push_back(fmt::format("channel   {} does not exist", plan.channel));
+  else
+    facts.push_back(fmt::format("channel   {}@{}: {} by {} at {}", plan.channel, last->generation, last->action,
+                                last->who.empty() ? "somebody" : last->who, last->when));
+  facts.push_back(fmt::format("sets      {} to add", plan.sets.size()));
+  if (plan.action == registry::Action::promote)
+    facts.push_back(fmt::format("gate      {}", gate::to_string(plan.judgement.verdict.verdict)));
+  return facts;
 }
 
 Result<void> take_along(const Options& options, Plan& plan) {

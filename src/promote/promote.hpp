@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace quarry::promote {
 
@@ -62,6 +63,9 @@ Result<void> take_along(const Options& options, Plan& plan);
 /// made by it. precondition_failed O002 if that plan was for another request, or was undone since.
 Result<std::optional<Receipt>> executed_before(store::ObjectStore& store, const Request& request,
                                                const registry::ReviewedPlan& reviewed, const Options& options);
+/// What decides a plan now, as lines for people: the channel's last move, the sets to add, the verdict. For a plan that
+/// is not the one that was reviewed: its digest does not say what has changed. Two reads.
+Result<std::vector<std::string>> facts_now(store::ObjectReader& store, const Plan& plan);
 /// Executes a plan as it is, for callers that check several plans before the first one moves a channel. R003 when
 /// somebody else moved the channel since: it is as it was, but copies, parts of sets and the verdict may have been
 /// written. O016 when a result or a waiver came or went since: then nothing was written. A held plan does nothing. A

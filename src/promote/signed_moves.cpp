@@ -1,15 +1,14 @@
 #include "promote/signed_moves.hpp"
 
-#include "base/json.hpp"
 #include "gate/signers.hpp"
 #include "promote/bound.hpp"
 #include "promote/planning.hpp"
 #include "registry/bound.hpp"
+#include "registry/verdicts.hpp"
 #include "signature/stored.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
-#include <nlohmann/json.hpp>
 
 namespace quarry::promote {
 
@@ -65,8 +64,7 @@ Result<std::string> misplaced_verdict(ObjectReader& store, const LedgerRecord& e
   auto record = registry::load_verdict(store, entry.verdict);
   if (!record && is_lost(record.error())) return std::string("is not stored");
   if (!record) return fail(std::move(record).error());
-  auto document = json::parse({record->json, "a verdict"});
-  return misplaced(document ? *document : Json(), entry);
+  return misplaced(registry::read_verdict(*record).value_or(registry::VerdictDocument()), entry);
 }
 
 /// What a policy must let somebody sign for this move. Who may replace the law may answer for a breach of it.
@@ -152,10 +150,9 @@ bool follows_any_move(const Action& action) {
 
 // A verdict lets in one promotion: the one after the move that it names. Otherwise a rollback could be undone with the
 // signature of before.
-std::string misplaced(const Json& verdict, const LedgerRecord& promotion) {
-  auto says = [&](const char* key) { return verdict.is_object() ? json::string_or(verdict, key, "") : std::string(); };
-  if (says("channel") != promotion.channel) return "is about another channel";
-  if (says("after") != promotion.previous.hex()) return "was made before another move of the channel";
+std::string misplaced(const registry::VerdictDocument& verdict, const LedgerRecord& promotion) {
+  if (verdict.channel != promotion.channel) return "is about another channel";
+  if (verdict.after != promotion.previous) return "was made before another move of the channel";
   return "";
 }
 
@@ -190,7 +187,8 @@ Result<void> check_signer(ObjectReader& store, const std::optional<registry::Cha
   }
   return fail(
       ErrorKind::held, "O041",
-      fmt::format("channel {} takes only signed moves, and this {} {}", move.channel, move.action.text(), defect),
+      fmt::format("channel {} takes only signed moves, and this {} {}", move.channel,
+                  move.called.empty() ? move.action.text() : move.called, defect),
       gate::has_signer(*policy, right_for(move.action))
           ? fmt::format("nothing was changed; sign it: --sign KEY, with the key of a [[signer]] that policy {} names "
                         "for it",
@@ -200,13 +198,14 @@ Result<void> check_signer(ObjectReader& store, const std::optional<registry::Cha
                         policy->name, move.channel));
 }
 
-void sign_with(ObjectReader& store, const std::optional<Ed25519PrivateKey>& key, publish::Reason& reason) {
+void sign_with(ObjectReader& store, const std::optional<Ed25519PrivateKey>& key, publish::Reason& reason,
+               const std::string& called) {
   reason.key = key;
-  reason.before_writing = [&store, key](const std::optional<registry::Channel>& from,
-                                        const LedgerRecord& entry) -> Result<void> {
+  reason.before_writing = [&store, key, called](const std::optional<registry::Channel>& from,
+                                                const LedgerRecord& entry) -> Result<void> {
     Policies policies(store);
     TRY(const auto* binds, policies.find(registry::bound_by(entry)));
-    return check_signer(store, from, {entry.channel, entry.action, binds}, key);
+    return check_signer(store, from, {entry.channel, entry.action, binds, nullptr, called}, key);
   };
 }
 

@@ -2,12 +2,12 @@
 // Signed moves of a channel: what is signed is the entry of the ledger, which names the channel, its generation, both
 // views, the verdict and the entry before. So a signature fits one move of one channel, and no other.
 #include "base/finding.hpp"
-#include "base/json.hpp"
 #include "digest/ed25519.hpp"
 #include "gate/gate.hpp"
 #include "gate/policy.hpp"
 #include "publish/move.hpp"
 #include "registry/registry.hpp"
+#include "registry/verdicts.hpp"
 #include "signature/envelope.hpp"
 #include <optional>
 #include <string>
@@ -23,6 +23,7 @@ struct Move {
   registry::Action action;
   const gate::Policy* binds = nullptr;          ///< of `protect`
   const registry::LedgerRecord* last = nullptr; ///< the channel's last move, if the caller has read it
+  std::string_view called = {};                 ///< by messages; empty: as the action
 };
 /// Whether this key may sign the move, by the policy that the moves of the channel bound; what its record says does not
 /// count. Where none demands signatures yet, the one that the move binds counts. held O041 if a signature is demanded
@@ -32,15 +33,17 @@ struct Move {
 /// one more for each move since a policy was bound.
 Result<void> check_signer(store::ObjectReader& store, const std::optional<registry::Channel>& from, const Move& move,
                           const std::optional<Ed25519PrivateKey>& key);
-/// Makes move_channel() check the key before it writes anything, and sign the entry before the swap.
-void sign_with(store::ObjectReader& store, const std::optional<Ed25519PrivateKey>& key, publish::Reason& reason);
+/// Makes move_channel() check the key before it writes anything, and sign the entry before the swap. `called` as in
+/// Move.
+void sign_with(store::ObjectReader& store, const std::optional<Ed25519PrivateKey>& key, publish::Reason& reason,
+               const std::string& called = {});
 
 /// A policy that protects a channel must leave a way to bind another one: invalid_argument O043 if it demands signed
 /// moves and nobody whose key counts may sign `protect`. Pure.
 Result<void> check_rebindable(const gate::Policy& policy);
 /// Why the verdict that a promotion names does not let in this promotion: it is about another channel, or was made
 /// before another move of the channel. Empty if it does. Pure.
-std::string misplaced(const Json& verdict, const registry::LedgerRecord& promotion);
+std::string misplaced(const registry::VerdictDocument& verdict, const registry::LedgerRecord& promotion);
 /// Why nobody who may has signed this verdict; empty if somebody has, or if the policy does not demand it. One read for
 /// each signer.
 Result<std::string> unsigned_verdict(store::ObjectReader& store, const gate::Policy& policy,

@@ -1,6 +1,5 @@
 #include "promote/untested.hpp"
 
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "gate/gate.hpp"
@@ -8,11 +7,11 @@
 #include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
 #include "registry/bound.hpp"
+#include "registry/verdicts.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -27,49 +26,39 @@ namespace {
 /// names only what the part has.
 using LetInBySet = std::map<SetDigest, std::set<std::string>>;
 
-gate::CellVerdict cell_in(const Json& json) {
-  gate::CellVerdict cell;
-  if (auto set = SetDigest::parse(json::string_or(json, "set", ""))) cell.set = *set;
-  if (json::string_or(json, "verdict", "") == gate::to_string(gate::Decision::ready))
-    cell.verdict = gate::Decision::ready;
-  if (auto of = json.find("cell"); of != json.end() && of->is_object()) {
-    cell.cell.platform = Platform::read(json::string_or(*of, "platform", ""));
-    cell.cell.family = json::string_or(*of, "family", "");
-  }
-  auto files = json.find("files");
-  if (files != json.end() && files->is_array())
-    for (const auto& name : *files)
-      if (name.is_string()) cell.files.push_back(name.get<std::string>());
-  return cell;
-}
-
 /// As `promote --cells ready` reads its own verdict.
-void add_let_in(const Json& document, LetInBySet& let_in) {
-  auto cells = document.find("cells");
-  if (cells == document.end() || !cells->is_array()) return;
+void add_let_in(const registry::VerdictDocument& document, LetInBySet& let_in) {
   gate::Verdict verdict;
-  for (const auto& cell : *cells)
-    if (cell.is_object()) verdict.cells.push_back(cell_in(cell));
+  for (const auto& one : document.cells) {
+    gate::CellVerdict cell;
+    cell.cell = one.cell;
+    cell.set = one.set;
+    cell.verdict = one.ready() ? gate::Decision::ready : gate::Decision::held;
+    cell.files = one.files;
+    verdict.cells.push_back(std::move(cell));
+  }
   for (const auto& movable : gate::movable(verdict))
     if (!movable.set.empty()) let_in[movable.set].insert(movable.files.begin(), movable.files.end());
 }
 
-/// The verdict of this policy by which a promotion was made, signed if the policy demands it; null for any other one.
-Result<Json> verdict_of(ObjectReader& store, const Becoming& becoming, const registry::LedgerRecord& promotion) {
+/// The verdict of this policy by which a promotion was made, signed if the policy demands it. Any other one counts as a
+/// verdict on nothing.
+Result<registry::VerdictDocument> verdict_of(ObjectReader& store, const Becoming& becoming,
+                                             const registry::LedgerRecord& promotion) {
+  const registry::VerdictDocument nothing;
   auto record = registry::load_verdict(store, promotion.verdict);
-  if (!record && is_lost(record.error())) return Json();
+  if (!record && is_lost(record.error())) return nothing;
   if (!record) return fail(std::move(record).error());
-  auto document = json::parse({record->json, "a verdict"});
-  if (!document || !document->is_object()) return Json();
-  bool counts = json::string_or(*document, "policy", "") == becoming.policy.digest;
-  if (!counts || !misplaced(*document, promotion).empty()) return Json();
+  auto document = registry::read_verdict(*record);
+  if (!document || document->policy != becoming.policy.digest) return nothing;
+  if (!misplaced(*document, promotion).empty()) return nothing;
   TRY(auto unsigned_by, unsigned_verdict(store, becoming.policy, promotion.verdict));
-  return unsigned_by.empty() ? std::move(*document) : Json();
+  return unsigned_by.empty() ? std::move(*document) : nothing;
 }
 
 Result<LetInBySet> let_in_by(ObjectReader& store, const Becoming& becoming,
                              const std::vector<registry::LedgerRecord>& promotions) {
-  std::vector<Json> verdicts(promotions.size());
+  std::vector<registry::VerdictDocument> verdicts(promotions.size());
   TRY_DO(parallel_for(promotions.size(), k_looks, [&](std::size_t i) -> Result<void> {
     TRY(verdicts[i], verdict_of(store, becoming, promotions[i]));
     return {};
@@ -109,6 +98,7 @@ Result<Past> past_of(ObjectReader& store, const registry::ChannelRecord& channel
     auto move = registry::load_ledger(store, digest);
     if (!move && is_lost(move.error())) break; // behind a lost move nobody knows what was decided
     if (!move) return fail(std::move(move).error());
+    decided = decided || registry::breaks_protection(*move);
     if (!decided && registry::binds(*move)) {
       decided = true;
       past.is_bound = !registry::bound_by(*move).empty();

@@ -1,5 +1,6 @@
 #include "promote/withdraw_from.hpp"
 
+#include "promote/fed_moves.hpp"
 #include "promote/named_files.hpp"
 #include "publish/publish.hpp"
 #include "publish/shown.hpp"
@@ -119,7 +120,7 @@ void keep(const std::vector<ShownRecord>& records, const LeavingShown& leaving, 
     }
     ++plan.plan.leave;
     if (rest.set.files.empty()) continue;
-    show({rest.digest, shown.source});
+    show({rest.digest, shown.source, shown.remarks});
     plan.derived.push_back(rest.set);
     plan.stay.push_back(std::move(rest));
   }
@@ -180,6 +181,8 @@ Result<DistributionReceipt> withdraw_from_distribution(ObjectStore& store, const
   receipt.plan = withdrawal.plan;
   receipt.generation = receipt.plan.generation();
   if (receipt.plan.moves()) {
+    const auto yank = registry::Action::read("yank");
+    TRY_DO(check_signer_there(store, receipt.plan.expected.record, yank, author.key));
     for (const auto& set : withdrawal.derived) {
       TRY(auto digest, registry::put_set(store, set));
       TRY_DO(registry::seal(store, digest, author.when));
@@ -187,8 +190,8 @@ Result<DistributionReceipt> withdraw_from_distribution(ObjectStore& store, const
     auto next = receipt.plan.next;
     for (auto& file : next.blocked)
       if (file.generation == receipt.generation && file.reason.empty()) file.reason = author.why;
-    TRY_DO(registry::move_distribution(store, receipt.plan.expected, next,
-                                       {registry::Action::read("yank"), {}, author.who, author.when, author.why}));
+    TRY_DO(publish::move_signed(store, receipt.plan.expected, next, {yank, {}, author.who, author.when, author.why},
+                                author.key));
     receipt.moved = true;
   }
   TRY(auto displayed, publish::display(store, receipt.plan.directory()));

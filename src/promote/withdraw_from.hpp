@@ -23,7 +23,8 @@ struct DistributionWithdrawal {
 Result<DistributionWithdrawal> plan_distribution_withdrawal(store::ObjectReader& store, const std::string& directory,
                                                             const std::vector<std::string>& what);
 /// Moves the distribution, unless all of it left before, and writes its pages. The same command completes a run that
-/// was killed. precondition_failed R003 when somebody else moved it since it was planned.
+/// was killed. precondition_failed R003 when somebody else moved it since it was planned; O041 as check_signer_there()
+/// (fed_moves.hpp).
 Result<DistributionReceipt> withdraw_from_distribution(store::ObjectStore& store, const DistributionWithdrawal& plan,
                                                        const Author& author);
 

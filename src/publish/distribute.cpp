@@ -6,6 +6,8 @@
 #include "pages/channel_pages.hpp"
 #include "pages/merged.hpp"
 #include "pages/page_writer.hpp"
+#include "publish/adoption.hpp"
+#include "publish/before_distribute.hpp"
 #include "publish/content_type.hpp"
 #include "publish/placement.hpp"
 #include "publish/plan.hpp"
@@ -119,6 +121,17 @@ Result<std::vector<Copy>> copies_of(store::ObjectReader& target, const std::vect
   return copies;
 }
 
+/// Whoever takes something out of a directory has its store alone at hand, and the policies say who may.
+Result<void> bring_policies(ObjectReader& source, ObjectStore& target, const Feeders& feeders) {
+  for (const auto& digest : policies_of(feeders)) {
+    TRY(auto there, target.head(registry::policy_key(digest)));
+    if (there) continue;
+    TRY(auto policy, registry::load_policy(source, digest), "which protects what feeds " + target.describe());
+    TRY_DO(registry::put_policy(target, policy));
+  }
+  return {};
+}
+
 struct Feeding {
   ObjectReader& source;
   const ObjectReader& target;
@@ -230,6 +243,25 @@ std::string place_of(const ObjectReader& store, const std::string& directory) {
   path->resize(path->size() - 2);
   return sys::without_links(std::move(*path)) + "/";
 }
+/// A protected channel may have fed the directory since it was looked at; from then on `set adopt` alone takes files
+/// over.
+Result<void> refuse_guarded_since(ObjectReader& target, const HistoryPlan& history) {
+  if (history.files.empty()) return {};
+  TRY(auto there, registry::read_distribution(target, history.directory));
+  if (!there || there->record.fed_by.empty()) return {};
+  return fail(ErrorKind::precondition_failed, "P111",
+              fmt::format("channel {} has fed {} since it was looked at, so {} of another tool is not taken over",
+                          there->record.fed_by.front().channel, history.directory, history.files.front().filename),
+              "nothing was taken over: run the same command again, which leaves such files out");
+}
+/// What a directory held before our first move to it is a move of its own.
+Result<void> record_first_adoption(ObjectStore& target, const HistoryPlan& history, const HistoryMove& move) {
+  if (history.files.empty()) return {};
+  TRY(auto there, registry::read_distribution(target, history.directory));
+  if (there && there->record.generation > 0) return {};
+  return record_adoption(target, history.directory, move);
+}
+
 } // namespace
 
 Result<void> refuse_inside(const ObjectReader& source, const ObjectReader& target, const std::string& prefix) {
@@ -274,6 +306,7 @@ Result<void> check_distribution(ObjectStore& target, const std::vector<Distribut
 
 Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const std::vector<Distributed>& sets,
                                                     const HistoryOptions& options) {
+  TRY_DO(refuse_two_contents(sets));
   std::map<std::string, std::vector<FileRecord>> directories;
   std::map<std::string, std::vector<registry::SealedSet>> brought;
   for (const auto& set : sets) {
@@ -286,8 +319,10 @@ Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const s
   for (const auto& [directory, planned] : directories) {
     TRY(auto there, registry::read_distribution(target, directory));
     if (there) TRY_DO(registry::refuse_blocked(there->record, brought[directory], address_of(target, directory)));
+    if (!there) TRY_DO(registry::refuse_lost_pointer(target, directory));
     TRY(auto objects, check_place(target, directory));
-    TRY(auto history, plan_history(target, {directory, std::move(objects), planned}, options));
+    bool guarded = there && !there->record.fed_by.empty();
+    TRY(auto history, plan_history(target, {directory, std::move(objects), planned, guarded}, options));
     if (!history.files.empty() || !history.let_go.empty() || !history.notes.empty())
       histories.push_back(std::move(history));
   }
@@ -318,11 +353,15 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
   std::map<std::string, std::vector<registry::ShownSet>> brought; // by directory
   DistributeReceipt receipt;
   for (const auto& set : sets) {
-    brought[set.set.directory].push_back({set.digest, set.source});
+    brought[set.set.directory].push_back({set.digest, set.source, set.remarks});
     receipt.files += set.set.files.size();
   }
-  for (const auto& history : options.histories) // before our pointer: then its files count as ours
-    TRY_DO(take_over(target, history, {options.now, options.who, options.why, options.tool, options.transfers}));
+  for (const auto& history : options.histories) { // before our pointer: then its files count as ours
+    HistoryMove move{options.now, options.who, options.why, options.tool, options.transfers};
+    TRY_DO(refuse_guarded_since(target, history));
+    TRY_DO(take_over(target, history, move));
+    TRY_DO(record_first_adoption(target, history, move));
+  }
   for (const auto& [directory, shown] : brought) TRY_DO(registry::claim_distribution(target, directory));
   TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     TRY_DO(store::copy_once(source, copies[i].from, target, copies[i].to, copies[i].once),
@@ -335,9 +374,11 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     TRY_DO(registry::seal(target, digest, options.now));
   }
   if (options.before_showing) TRY_DO(options.before_showing());
+  TRY_DO(bring_policies(source, target, options.feeders));
   registry::DistributionMove move{registry::Action::promote, {}, options.who, options.now, options.why};
   for (const auto& [directory, shown] : brought) {
-    TRY_DO(show_sets(target, directory, shown, move, admission_of({source, target, options.feeders}, directory)));
+    Showing showing{admission_of({source, target, options.feeders}, directory), options.key};
+    TRY_DO(show_sets(target, directory, shown, move, showing));
     TRY(auto displayed, display(target, directory));
     std::ranges::move(displayed.notes, std::back_inserter(receipt.notes));
     if (displayed.has_merged) receipt.merged.push_back(pages::merged_directory(directory));

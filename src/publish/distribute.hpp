@@ -5,12 +5,14 @@
 #include "base/finding.hpp"
 #include "base/resources.hpp"
 #include "base/result.hpp"
+#include "digest/ed25519.hpp"
 #include "pages/projection.hpp"
 #include "publish/history.hpp"
 #include "registry/distributions.hpp"
 #include "registry/registry.hpp"
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +50,8 @@ struct Distributed {
   registry::SetDigest source; ///< the set that it is copied from
   registry::SetRecord set;    ///< with keys and directory below the prefix
   registry::SetDigest digest;
-  std::vector<std::string> from; ///< keys in the source store, parallel to set.files
+  std::vector<std::string> from;              ///< keys in the source store, parallel to set.files
+  std::vector<registry::Remark> remarks = {}; ///< for the pages there
 };
 /// Returns the sets as they will be below `prefix`, in this order. Fails as placement_of() (placement.hpp) does. Pure.
 Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,
@@ -67,7 +70,8 @@ Result<std::vector<store::ObjectInfo>> check_place(store::ObjectReader& target, 
 
 /// Checks, before anything is moved, whether distribute() would succeed, and plans what it would take over of other
 /// tools' packages, for each directory that has some or has notes about them; writes nothing. Fails with R009 if a name
-/// that the copy needs has other bytes, P017 for a project of the target's base index, P121 for a page of another tool
+/// that the copy needs has other bytes, R018 or R023 if two of the sets give a name two contents, R010 if a
+/// directory has lost its pointer, P017 for a project of the target's base index, P121 for a page of another tool
 /// that cannot be read, P052 if the directory is in or around another repository or holds something else, P090, P110,
 /// P111 as plan_history() (history.hpp), held R022 if a distribution blocks a file, and R010 to R014 of sets there.
 /// Costs a head for each file, sidecar and project, and a listing, two reads for each set and one for each page of the
@@ -91,6 +95,7 @@ struct DistributeOptions {
   std::string who = {}, why = {}, tool = {}; ///< for the moves
   /// Asked once, when everything is copied and sealed; an error ends the call before a directory shows it.
   std::function<Result<void>()> before_showing = {};
+  std::optional<Ed25519PrivateKey> key = {}; ///< signs the moves
 };
 struct DistributeReceipt {
   std::vector<std::string> directories; ///< sorted
@@ -100,7 +105,8 @@ struct DistributeReceipt {
   std::uint64_t bytes_through_us = 0; ///< of the files' content: 0 when both stores are of one service
 };
 /// Copies the files of these sets, `options.transfers` at the same time, then writes and seals their records, then adds
-/// them to what each directory shows (show_sets(), shown.hpp), and writes its pages. After an error the same call
+/// them to what each directory shows (show_sets(), shown.hpp), and writes its pages. The policies of `options.feeders`
+/// are copied, too: they say who may move the directory (promote/fed_moves.hpp). After an error the same call
 /// completes it. Fails with R001 if a file is gone, R009 if a name has other bytes, R022 if a directory blocks one,
 /// O055 if a directory does not admit the channels, P010 if other writers keep changing the pointer or the pages, and
 /// the errors of both stores.

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "index/pages.hpp"
 #include "pages/projection.hpp"
+#include "publish/before_distribute.hpp"
 #include "publish/placement.hpp"
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
@@ -36,8 +37,8 @@ protected:
     publish(first, "42");
     publish(second, "43");
   }
-  void publish(const Packages& packages, const std::string& run) {
-    Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = "gfx94X-dcgpu"};
+  void publish(const Packages& packages, const std::string& run, const std::string& group = "gfx94X-dcgpu") {
+    Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = group};
     auto plan = make_plan(*source_, target, *collect({packages.path(), testing::fake_describe, 1}), k_distributed_at);
     ASSERT_TRUE(plan && execute(*source_, *plan, {k_distributed_at, "tester", {}, 1, {}, {}}));
   }
@@ -396,6 +397,80 @@ TEST_F(Distribute, PagesOfAChannelAreNotOverwritten) {
   ASSERT_FALSE(place);
   EXPECT_EQ(place.error().code, "P052");
   EXPECT_THAT(place.error().message, ::testing::HasSubstr("the pages of channel stable are there"));
+}
+
+TEST_F(Distribute, TwoContentsOfANameAreFoundBeforeAnythingIsCopied) {
+  Packages other;
+  other.add("rocm-7.0.tar.gz", "of another family").add("rocm_sdk_core-7.0-py3-none-any.whl");
+  publish(other, "44", "gfx110X-all");
+  auto both = registry::resolve_run(*source_, "42-linux")->sets;
+  auto second = registry::resolve_run(*source_, "44-linux")->sets;
+  both.insert(both.end(), second.begin(), second.end());
+  auto flat = *plan_distribution(both, "v4/whl");
+  auto refused = check_distribution(*target_, flat, 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R023") << render(refused.error());
+  EXPECT_THAT(render(refused.error()),
+              ::testing::AllOf(::testing::HasSubstr("gfx94X-dcgpu"), ::testing::HasSubstr("gfx110X-all"),
+                               ::testing::HasSubstr("in the repository v4/whl")));
+  EXPECT_TRUE(check_distribution(*target_, *plan_distribution(both, k_prefix), 1)) << "a repository for each family";
+  EXPECT_TRUE(target_->list("")->empty());
+}
+
+TEST_F(Distribute, ALostPointerIsFoundByTheCheck) {
+  ASSERT_TRUE(copy(*target_, "42"));
+  ASSERT_TRUE(target_->remove("v2/gfx94X-dcgpu/distribution.json"));
+  EXPECT_EQ(check_distribution(*target_, planned("43"), 1).error().code, "R010");
+}
+
+TEST_F(Distribute, WhetherTheTargetCanBeWrittenIsAskedWithoutWriting) {
+  FaultyStore refusing(*target_, {FaultyStore::Fault::refuse, 1, true});
+  EXPECT_EQ(check_writable(refusing, planned("42")).error().kind, ErrorKind::unavailable);
+  EXPECT_TRUE(check_writable(*target_, planned("42")));
+  EXPECT_TRUE(target_->list("")->empty());
+  ASSERT_TRUE(copy(*target_, "42"));
+  auto before = testing::snapshot(*target_);
+  EXPECT_TRUE(check_writable(*target_, planned("43")));
+  EXPECT_EQ(testing::differences(before, testing::snapshot(*target_)), "");
+}
+
+TEST_F(Distribute, EveryPlaceThatIsWrittenIsAsked) {
+  auto policy = *registry::put_policy(*source_, {"{}"});
+  Feeders feeders{{"v2/gfx94X-dcgpu", {{"stable", policy, registry::LedgerDigest(sha256(std::string("a move")))}}}};
+  FaultyStore asked(*target_);
+  ASSERT_TRUE(check_writable(asked, planned("42"), feeders, true));
+  auto log = asked.log();
+  std::erase_if(log, [](const std::string& line) { return !line.starts_with("put "); });
+  EXPECT_THAT(log, ::testing::ElementsAre("put v2/gfx94X-dcgpu/views/writable.json", "put sets/writable.json",
+                                          "put policies/writable.json", "put signatures/writable.json"));
+  for (std::uint64_t at = 1; at <= log.size(); ++at) {
+    FaultyStore refusing(*target_, {FaultyStore::Fault::refuse, at, true});
+    EXPECT_FALSE(check_writable(refusing, planned("42"), feeders, true)) << at;
+  }
+  EXPECT_TRUE(target_->list("")->empty());
+  ASSERT_TRUE(registry::put_policy(*target_, {"{}"}));
+  FaultyStore last(*target_, {FaultyStore::Fault::refuse, 3, true});
+  EXPECT_TRUE(check_writable(last, planned("42"), feeders)) << "the policy is there, and nothing is signed";
+}
+
+TEST_F(Distribute, RemarksAreOnThePagesOfTheirProjects) {
+  auto sets = planned("42");
+  for (auto& set : sets) set.remarks = {{"Not tested: <why>", "rocm"}, {"Unsigned", ""}};
+  ASSERT_TRUE(distribute(*source_, *target_, sets, {k_distributed_at, 1}));
+  ASSERT_TRUE(copy(*target_, "43"));
+  auto now = testing::snapshot(*target_);
+  for (const std::string page : {"index.html", "rocm/index.html", "simple/rocm/index.html"}) {
+    EXPECT_THAT(now.at("v2/gfx94X-dcgpu/" + page), ::testing::HasSubstr("<p>Not tested: &lt;why&gt;</p>")) << page;
+    EXPECT_THAT(now.at("v2/gfx94X-dcgpu/" + page), ::testing::HasSubstr("<p>Unsigned</p>")) << page;
+  }
+  for (const std::string page : {"rocm-sdk-core/index.html", "simple/rocm-sdk-core/index.html"}) {
+    EXPECT_THAT(now.at("v2/gfx94X-dcgpu/" + page), ::testing::Not(::testing::HasSubstr("Not tested"))) << page;
+    EXPECT_THAT(now.at("v2/gfx94X-dcgpu/" + page), ::testing::HasSubstr("<p>Unsigned</p>")) << page;
+  }
+  auto pointer = registry::require_distribution(*target_, "v2/gfx94X-dcgpu");
+  ASSERT_TRUE(pointer && pointer->record.shown.sets.size() == 2);
+  EXPECT_EQ(pointer->record.shown.sets[0].remarks, sets[0].remarks);
+  EXPECT_TRUE(pointer->record.shown.sets[1].remarks.empty());
 }
 
 struct Prefix {

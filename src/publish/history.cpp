@@ -1,4 +1,5 @@
 #include "publish/history.hpp"
+#include "publish/adoption.hpp"
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -9,7 +10,9 @@
 #include "publish/placement.hpp"
 #include "publish/publish.hpp"
 #include "publish/shown.hpp"
+#include "registry/distributions.hpp"
 #include "registry/registry.hpp"
+#include "registry/rounds.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -203,6 +206,22 @@ Result<void> judge_losses(const ObjectReader& target, const UnshownByName& unsho
   return {};
 }
 
+/// Pages of another tool stay as they are in a directory that has ours, so nothing is lost there.
+Findings left_out(const ObjectReader& target, const UnshownByName& unshown, const Planned& planned) {
+  constexpr std::size_t k_named = 5;
+  if (unshown.empty()) return {};
+  std::vector<std::string> names;
+  for (const auto& [name, one] : unshown) names.push_back(name);
+  return {
+      {"P124", Severity::warning, planned.directory,
+       fmt::format("{} of another tool {} there, and no page of ours lists {}, because a protected channel feeds the "
+                   "directory: {}",
+                   units::things(names.size(), "package"), names.size() == 1 ? "lies" : "lie",
+                   names.size() == 1 ? "it" : "them", text::first(names, k_named)),
+       fmt::format("if people are to install them untested: `quarry set adopt {} --store {}`", planned.directory,
+                   target.describe())}};
+}
+
 /// The files whose notes fit leave `candidates`.
 Result<void> take_noted(ObjectReader& target, std::vector<Candidate>& candidates, HistoryPlan& plan) {
   TRY(auto notes, read_adopt_notes(target, plan.directory));
@@ -270,6 +289,12 @@ Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, co
   TRY(auto unshown,
       unshown_packages(target, {planned.directory, planned.objects, std::move(known), options.all}, options.transfers));
   Reasons reasons;
+  if (planned.guarded) {
+    auto notes = left_out(target, unshown, planned);
+    plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
+    TRY_DO(judge_losses(target, unshown, reasons, options.let_go, plan));
+    return plan;
+  }
   auto candidates = candidates_of(planned, unshown, reasons);
   TRY_DO(take_noted(target, candidates, plan));
   Looking looking(target, options, plan, reasons);
@@ -292,6 +317,17 @@ Result<void> take_over(ObjectStore& target, const HistoryPlan& plan, const Histo
   registry::HistoryRecord record{plan.directory, plan.files, move.now, move.who, move.why, move.tool};
   TRY_DO(registry::put_history(target, record));
   return remove_adopt_notes(target, plan.directory);
+}
+
+Result<void> record_adoption(ObjectStore& target, const std::string& directory, const HistoryMove& move) {
+  TRY_DO(registry::claim_distribution(target, directory));
+  registry::DistributionMove adopted{registry::Action::read("adopt"), {}, move.who, move.now, move.why};
+  for (registry::Rounds rounds("distribution " + directory);;) {
+    TRY(auto now, registry::require_distribution(target, directory));
+    auto moved = move_signed(target, now, now.record.shown, adopted, move.key);
+    if (moved) return {};
+    TRY_DO(rounds.another(std::move(moved).error()));
+  }
 }
 
 Result<Findings> show_directory(ObjectStore& target, const std::string& directory) {

@@ -2,10 +2,12 @@
 // Taking over what another tool published: a plan that looks at each file by ranges, then a move of its own. What is
 // taken over is untested history (registry/history.hpp). No file is moved or changed.
 #include "base/finding.hpp"
+#include "digest/ed25519.hpp"
 #include "registry/history.hpp"
 #include "store/object_store.hpp"
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,7 +31,7 @@ struct HistoryPlan {
   std::map<std::string, std::string> sidecars; ///< by filename: METADATA of wheels that have no metadata file yet
   std::vector<std::string> let_go;             ///< packages whose links are lost, because `--replace` names them
   std::size_t noted = 0;                       ///< files that an earlier run has looked at
-  Findings notes;                              ///< P112, P117
+  Findings notes;                              ///< P112, P117, P124
   std::uint64_t bytes() const;
 };
 
@@ -41,6 +43,9 @@ struct Planned {
   std::string directory;
   std::vector<store::ObjectInfo> objects = {}; ///< all below the directory
   std::vector<registry::FileRecord> files = {};
+  /// Protected channels feed the directory: what another tool has put there since is a note (P124) and is left out,
+  /// until somebody answers for it with `set adopt`.
+  bool guarded = false;
 };
 
 /// Whether `let_go` names the package, by its file name or its project; the word goes to `used`. Pure.
@@ -50,8 +55,9 @@ bool is_given_up(const std::string& name, const std::vector<std::string>& let_go
 /// central directory and METADATA of a wheel; all of a source distribution. Fails with already_exists P090 if one of
 /// them cannot be taken over and `let_go` does not name it: it lies elsewhere, its container is broken, or its name and
 /// METADATA differ. What was taken over earlier and has changed is a note (P117). invalid_argument P110 if `let_go`
-/// names something that would not be lost. precondition_failed P111 if a file disappears meanwhile. Costs one request
-/// for each page, four for each wheel, and at most 256 KiB of each wheel besides its central directory.
+/// names something that would not be lost. In a guarded directory nothing is looked at or taken over.
+/// precondition_failed P111 if a file disappears meanwhile. Costs one request for each page, four for each wheel, and
+/// at most 256 KiB of each wheel besides its central directory.
 Result<HistoryPlan> plan_history(store::ObjectStore& target, const Planned& planned, const HistoryOptions& options);
 
 /// Whether packages lie in a directory outside a run, flat or in directories of their projects. A listing of the
@@ -62,6 +68,7 @@ struct HistoryMove {
   sys::Timestamp now;
   std::string who, why, tool;
   unsigned transfers = 4;
+  std::optional<Ed25519PrivateKey> key = {}; ///< signs the move, as move_signed() does (shown.hpp)
 };
 /// Writes the metadata files that are missing, then the record. Fails with precondition_failed P111, before anything
 /// is written, if a file was replaced or removed since the plan. Writes no page. One listing, a write for each metadata

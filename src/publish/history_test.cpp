@@ -3,6 +3,7 @@
 #include "index/read_page.hpp"
 #include "pages/projection.hpp"
 #include "pages/settings.hpp"
+#include "publish/adoption.hpp"
 #include "publish/distribute.hpp"
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
@@ -172,6 +173,35 @@ TEST_F(UntestedHistory, ManyFilesThatAreGoneAreOneNote) {
               HasSubstr("is gone; likewise " + k_dir + "/demo-0.8-py3-none-any.whl, "));
 }
 
+TEST_F(UntestedHistory, BesideJudgedPackagesNothingIsTakenOver) {
+  ASSERT_TRUE(copy({}));
+  auto now = registry::require_distribution(*target_, k_dir);
+  now->record.fed_by = {{"stable", registry::PolicyDigest(sha256(std::string("law"))),
+                         registry::LedgerDigest(sha256(std::string("a move")))}};
+  ASSERT_TRUE(registry::move_distribution(*target_, *now, now->record.shown,
+                                          {registry::Action::promote, {}, "", k_history_at, ""}));
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put("broken-1-py3-none-any.whl", "not a wheel");
+  put("index.html", "<a href=\"demo-0.9-py3-none-any.whl\">demo</a><a href=\"broken-1-py3-none-any.whl\">b</a>");
+  auto found = look();
+  ASSERT_TRUE(found) << "a page of another tool stays, so no link is lost: " << render(found.error());
+  ASSERT_EQ(found->size(), 1u);
+  EXPECT_TRUE(found->front().files.empty());
+  ASSERT_EQ(found->front().notes.size(), 1u);
+  const auto& note = found->front().notes.front();
+  EXPECT_EQ(note.code, "P124");
+  EXPECT_THAT(note.message, HasSubstr("broken-1-py3-none-any.whl, demo-0.9-py3-none-any.whl"));
+  EXPECT_THAT(note.fix, HasSubstr("quarry set adopt " + k_dir + " --store " + target_->describe()));
+  EXPECT_EQ(look({"demo"}).error().code, "P110") << "nothing would be lost";
+  HistoryOptions all;
+  all.all = true;
+  all.temporary = ::testing::TempDir();
+  all.let_go = {"broken"};
+  auto adopted = plan_history(*target_, {k_dir, *target_->list(k_dir + "/")}, all);
+  ASSERT_TRUE(adopted) << render(adopted.error());
+  EXPECT_EQ(adopted->files.size(), 1u) << "`set adopt` takes it over as ever";
+}
+
 TEST_F(UntestedHistory, APackageInADirectoryBelowIsNotOneOfThisDirectory) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   put("gfx94X/demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
@@ -309,6 +339,22 @@ TEST_F(UntestedHistory, APrefixThatChangesMeanwhileIsNotTakenOver) {
   EXPECT_EQ(refused.error().code, "P111");
   EXPECT_TRUE(registry::history_of(*target_, k_dir)->files.empty());
   EXPECT_THAT(**target_->get(k_dir + "/index.html", 1 << 20), k_foreign);
+}
+
+TEST_F(UntestedHistory, APrefixThatAProtectedChannelFeedsMeanwhileIsNotTakenOver) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put("index.html", k_foreign);
+  auto found = look();
+  ASSERT_TRUE(found && !found->front().files.empty());
+  ASSERT_TRUE(registry::claim_distribution(*target_, k_dir));
+  auto now = registry::require_distribution(*target_, k_dir);
+  now->record.fed_by = {{"stable", registry::PolicyDigest(sha256(std::string("a policy"))),
+                         registry::LedgerDigest(sha256(std::string("a move")))}};
+  ASSERT_TRUE(registry::move_distribution(*target_, *now, {}, {registry::Action::promote, {}, "", k_history_at, ""}));
+  auto refused = copy(*found);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P111") << render(refused.error());
+  EXPECT_TRUE(registry::history_of(*target_, k_dir)->files.empty());
 }
 
 TEST_F(UntestedHistory, APageThatCannotBeReadIsNotReplaced) {
@@ -475,6 +521,7 @@ TEST_F(UntestedHistory, ATakingOverThatIsKilledIsCompleted) {
     TRY(auto plan, plan_history(store, {k_dir, std::move(objects)}, options));
     if (plan.files.empty()) return complete_adoption(store, k_dir);
     TRY_DO(take_over(store, plan, {k_history_at, "tester", {}, "quarry", 1}));
+    TRY_DO(record_adoption(store, k_dir, {k_history_at, "tester", {}, "quarry", 1}));
     return show_directory(store, k_dir);
   };
   const auto bytes = wheel_bytes("0.9");

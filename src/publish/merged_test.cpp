@@ -16,6 +16,7 @@
 #include "thread/pool.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::publish {
 namespace {
@@ -41,13 +42,14 @@ Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string
   return execute(store, plan, {k_merged_at, "tester", {}, 1, {}});
 }
 
-/// What a mirror leaves: a sealed set in the base index.
-Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>& names) {
+/// What a mirror leaves: a sealed set in the base index. `directory`: or in another one, as `set adopt --seal` does.
+Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>& names,
+                       const std::string& directory = std::string(pages::k_base_index)) {
   Packages made;
   for (const auto& name : names) made.add(name);
   TRY(auto collected, collect({made.path(), testing::fake_describe, 1, {}, {}, true}));
   Plan plan;
-  plan.directory = pages::k_base_index;
+  plan.directory = directory;
   plan.set.directory = plan.directory;
   for (auto& candidate : collected.candidates) {
     candidate.file.key = plan.directory + "/dist/" + candidate.file.filename;
@@ -347,6 +349,22 @@ TEST_F(MergedIndex, AStateThatDoesNotFitIsNoState) {
   }
 }
 
+// Killed right after it wrote the state ahead of its pages: the page of a project that left the channel, and that the
+// base index has, is still the old one.
+TEST_F(MergedIndex, IsNotCurrentWhileAMoveHasNotEnded) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
+  auto view = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
+  const auto key = k_channel + "/merged/pages.json";
+  auto state = nlohmann::json::parse(**store_->get(key, 1 << 20));
+  state["recent"]["numpy"] = state["moves"].get<int>() + 1;
+  state["base"].erase("numpy");
+  ASSERT_TRUE(store_->put(key, content::Rope::literal(state.dump()), {}));
+  EXPECT_FALSE(pages::merged_channel_shown(*store_, "staging", view->record)->current);
+  ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
+  EXPECT_TRUE(pages::merged_channel_shown(*store_, "staging", view->record)->current);
+}
+
 TEST_F(MergedIndex, OfARunShowsAllItsAreas) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   auto first = publish(*store_, {"rocm-1.0.tar.gz"}, "");
@@ -385,6 +403,20 @@ TEST_F(MergedIndex, OfARunLeavesOutWhatItsGroupsDisagreeAbout) {
   EXPECT_EQ(receipt->notes[0].code, "P053");
   EXPECT_THAT(projects(*store_, "42-linux"), ElementsAre("core", "numpy"));
   EXPECT_THAT(projects(*store_, "42-linux/python/two"), ElementsAre("numpy", "rocm"));
+}
+
+// When a set of such a place leaves, nothing writes the index of the run again: it would name files that are gone.
+TEST_F(MergedIndex, OfARunShowsPackageDirectoriesOnly) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}, ""));
+  ASSERT_TRUE(publish(*store_, {"torch-2.9-cp312-cp312-linux_x86_64.whl"}, "", "42", "pytorch"));
+  ASSERT_EQ(run::run_of("42-linux/python/g/extra"), "");
+  auto adopted = mirror(*store_, {"core-1.0-py3-none-any.whl"}, "42-linux/python/g/extra");
+  ASSERT_TRUE(adopted) << render(adopted.error());
+  ASSERT_TRUE(publish(*store_, {"jax-1.0-py3-none-any.whl"}, "", "42", "jax"));
+  EXPECT_THAT(projects(*store_, "42-linux"), ElementsAre("jax", "numpy", "rocm", "torch"));
+  ASSERT_TRUE(pages::merge_all(*store_, {.thorough = true}));
+  EXPECT_THAT(projects(*store_, "42-linux"), ElementsAre("jax", "numpy", "rocm", "torch"));
 }
 
 TEST_F(MergedIndex, OfAGroupShowsItsAreasAndNoOtherGroup) {

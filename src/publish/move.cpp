@@ -134,6 +134,9 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
       if (reason.action != registry::Action::protect) TRY_DO(registry::check_bound(bound, channel));
       same = bound.differs.empty();
     }
+    if (same && reason.action == registry::Action::protect) {
+      TRY(same, registry::is_protected_by(store, now->record.ledger, with_guard.guard->policy));
+    }
     if (same) {
       TRY_DO(pages::project_channel(store, channel)); // an earlier call may have died before it had written them
       return Guarded{now->record, false, false};

@@ -3,6 +3,7 @@
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
 #include "registry/rounds.hpp"
+#include "signature/stored.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -53,22 +54,34 @@ std::string address_of(const ObjectReader& store, const std::string& directory) 
   return fmt::format("{}/{}", store.describe(), directory);
 }
 
+Result<registry::DistributionRecord> move_signed(ObjectStore& store, const registry::Distribution& expected,
+                                                 const registry::Shown& next, const registry::DistributionMove& move,
+                                                 const std::optional<Ed25519PrivateKey>& key) {
+  registry::BeforeSwap sign;
+  if (key && !expected.record.fed_by.empty())
+    sign = [&](const registry::DistributionViewDigest& record) -> Result<void> {
+      TRY_DO(signature::sign(store, {"move", *record.sha256()}, *key));
+      return {};
+    };
+  return registry::move_distribution(store, expected, next, move, sign);
+}
+
 Result<bool> show_sets(ObjectStore& store, const std::string& directory, const std::vector<ShownSet>& sets,
-                       const registry::DistributionMove& move, const Admission& admission) {
+                       const registry::DistributionMove& move, const Showing& showing) {
   for (registry::Rounds rounds("distribution " + directory);;) {
     TRY(auto now, registry::require_distribution(store, directory));
     forget_just_sealed(now, sets);
     auto fresh = not_shown_in(now.record.shown, sets);
     auto fed_by = now.record.fed_by;
-    if (admission) {
-      TRY(fed_by, admission(now.record));
+    if (showing.admission) {
+      TRY(fed_by, showing.admission(now.record));
     }
     if (fresh.empty() && fed_by == now.record.fed_by) return false;
     TRY_DO(refuse_if_blocked(store, now.record, fresh));
     now.record.fed_by = std::move(fed_by);
     auto next = now.record.shown;
     std::ranges::move(fresh, std::back_inserter(next.sets));
-    auto moved = registry::move_distribution(store, now, next, move);
+    auto moved = move_signed(store, now, next, move, showing.key);
     if (moved) return true;
     TRY_DO(rounds.another(std::move(moved).error()));
   }

@@ -1,6 +1,7 @@
 #include "publish/verify.hpp"
 
 #include "base/text.hpp"
+#include "publish/adoption.hpp"
 #include "publish/distribute.hpp"
 #include "publish/foreign.hpp"
 #include "publish/history.hpp"
@@ -231,6 +232,19 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, cons
   return plan;
 }
 
+/// The newest record of the untested history; nullopt without any.
+Result<std::optional<registry::HistoryRecord>> last_taken_over(ObjectStore& store, const std::string& directory) {
+  std::optional<registry::HistoryRecord> last;
+  TRY(auto there, store.children(registry::history_prefix(directory)));
+  for (const auto& object : there.objects) {
+    auto name = path::basename(object.key);
+    if (!name.ends_with(".json") || !registry::HistoryDigest::parse(name.substr(0, name.size() - 5))) continue;
+    TRY(auto record, registry::read_history(store, object.key));
+    if (!last || last->time < record.time) last = std::move(record);
+  }
+  return last;
+}
+
 } // namespace
 
 Result<void> still_as_read(ObjectReader& store, const Plan& plan) {
@@ -357,7 +371,7 @@ Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const Seali
   registry::DistributionMove move{registry::Action::read("adopt"), {}, sealing.who, sealing.now, sealing.why};
   // Before the seal: what is not sealed does not count, and a run that is killed in between leaves files that the next
   // one still finds unsealed.
-  TRY_DO(show_sets(store, plan.directory, {{digest, {}}}, move));
+  TRY_DO(show_sets(store, plan.directory, {{digest, {}}}, move, {.key = sealing.key}));
   TRY_DO(still_as_read(store, plan)); // again: all of this took its time
   TRY_DO(registry::seal(store, digest, sealing.now));
   return complete_adoption(store, plan.directory);
@@ -365,9 +379,10 @@ Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const Seali
 
 Result<Findings> complete_adoption(ObjectStore& store, const std::string& directory) {
   TRY(auto shown, registry::read_distribution(store, directory));
-  if (!shown) {
-    TRY(auto history, registry::history_of(store, directory));
-    if (history.files.empty()) return Findings();
+  if (!shown || shown->record.generation == 0) {
+    TRY(auto last, last_taken_over(store, directory));
+    if (!last && !shown) return Findings();
+    if (last) TRY_DO(record_adoption(store, directory, {last->time, last->who, last->why, last->tool}));
   }
   TRY(auto notes, show_directory(store, directory));
   TRY_DO(remove_adopt_notes(store, directory));

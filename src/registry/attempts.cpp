@@ -17,7 +17,7 @@ constexpr const char* k_attempt_schema = "quarry.attempt/1";
 constexpr std::uint64_t k_attempt_bytes_max = 1u << 16; // a cell, two names and the digests of some sets
 } // namespace
 
-// The cell stands flat among the other fields: its own walk is private to records.cpp.
+// The cell stands flat among the other fields: its own walk makes an object (record_parts.hpp).
 template <class V, Either<AttemptRecord> R> void fields(V& v, R& r) {
   v.word("platform", r.cell.platform);
   v.text("family", r.cell.family, Need::optional);
@@ -60,31 +60,45 @@ Result<std::vector<AttemptRecord>> list_attempts(ObjectReader& store, const std:
   return read_attempts(store, about.attempts, skipped);
 }
 
-Result<std::vector<AttemptRecord>> read_attempts(ObjectReader& store, const std::map<Sha256, std::string>& keys,
-                                                 Findings& skipped) {
-  std::vector<std::pair<Sha256, std::string>> objects(keys.begin(), keys.end());
-  std::vector<std::optional<AttemptRecord>> records(objects.size());
-  std::vector<std::string> defects(objects.size());
-  TRY_DO(parallel_for(objects.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
-    auto bytes = store.get(objects[i].second, k_attempt_bytes_max);
+namespace {
+struct ReadAttempt {
+  std::optional<AttemptRecord> record;
+  Findings defects; ///< of the objects that were tried
+};
+
+/// The first object under one of these keys whose bytes have this digest.
+Result<ReadAttempt> read_attempt(ObjectReader& store, const Sha256& digest, const std::vector<std::string>& keys) {
+  ReadAttempt read;
+  for (const auto& key : keys) {
+    auto bytes = store.get(key, k_attempt_bytes_max);
     bool junk = !bytes && bytes.error().is(codes::too_large); // too long for an attempt
     if (!bytes && !junk) return fail(std::move(bytes).error());
-    if (bytes && !*bytes) return {}; // it was removed meanwhile
-    bool named = bytes && sha256(**bytes) == objects[i].first;
+    if (bytes && !*bytes) continue; // it was removed meanwhile
+    bool named = bytes && sha256(**bytes) == digest;
     auto record = named ? parse_attempt(**bytes)
                         : Result<AttemptRecord>(fail(ErrorKind::corrupt, "R011", "its bytes do not give its name"));
-    if (record)
-      records[i] = std::move(*record);
-    else
-      defects[i] = record.error().message;
+    if (record) {
+      read.record = std::move(*record);
+      return read;
+    }
+    read.defects.push_back({"R021", Severity::warning, key, "it counts for nothing: " + record.error().message,
+                            "find out who wrote it; restore it from a copy, or remove it"});
+  }
+  return read;
+}
+} // namespace
+
+Result<std::vector<AttemptRecord>> read_attempts(ObjectReader& store, const AttemptKeys& keys, Findings& skipped) {
+  std::vector<std::pair<Sha256, std::vector<std::string>>> attempts(keys.begin(), keys.end());
+  std::vector<ReadAttempt> read(attempts.size());
+  TRY_DO(parallel_for(attempts.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
+    TRY(read[i], read_attempt(store, attempts[i].first, attempts[i].second));
     return {};
   }));
   std::vector<AttemptRecord> found;
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    if (records[i]) found.push_back(std::move(*records[i]));
-    if (!defects[i].empty())
-      skipped.push_back({"R021", Severity::warning, objects[i].second, "it counts for nothing: " + defects[i],
-                         "find out who wrote it; restore it from a copy, or remove it"});
+  for (auto& one : read) {
+    if (one.record) found.push_back(std::move(*one.record));
+    std::ranges::move(one.defects, std::back_inserter(skipped));
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
   return found;

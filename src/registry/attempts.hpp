@@ -1,5 +1,5 @@
 #pragma once
-// What was to be tested, written beside the evidence (docs/formats/evidence.md, "Attempts"):
+// What was to be tested, written next to the evidence (docs/formats/evidence.md, "Attempts"):
 // `evidence/attempts/{set}/{digest}.json`. A job that never ran leaves no evidence; these records say that it was meant
 // to run, and how it ended. No attempt makes anything ready.
 #include "base/result.hpp"
@@ -33,18 +33,22 @@ struct AttemptRecord { ///< quarry.attempt/1; a text may be empty only where a c
 std::string to_json(const AttemptRecord& record);
 /// B002 to B004; corrupt R012, also for a record without sets. The order of the sets is not checked.
 Result<AttemptRecord> parse_attempt(std::string_view text);
-/// Writes the record below each of its sets, and returns the sha256 of its bytes. The same record again changes
-/// nothing: an object that has its name already is not read. The record is not checked: the caller gives sorted sets,
-/// at least one and at most 900. A record that is invalid or has more than 64 KiB is written and counts as junk. If it
-/// fails, some sets may have the record: call it again. One request for each set, one after the other.
+/// Writes the record below each of its sets, and returns the sha256 of its bytes. If an object exists under a key, the
+/// call neither reads nor replaces it, and succeeds. So the same record again changes nothing. The record is not
+/// checked: the caller gives sorted sets, at least one and at most 900. A record that is invalid or has more than 64
+/// KiB is written and counts as junk. If the call fails, some sets may have the record: call it again. One request for
+/// each set, one after the other.
 Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record);
-/// All attempts that lie below these sets, each once, sorted by time. Whether a record names the set below which it
-/// lies is not checked. Junk is told in `skipped` (R021) and counts for nothing; a record that is removed meanwhile is
-/// left out. One listing for each set and a read for each record, sixteen at the same time.
+/// The keys under which an attempt lies, by the digest in their names: one below each set that it names.
+using AttemptKeys = std::map<Sha256, std::vector<std::string>>;
+/// All attempts that lie below these sets, each once, sorted by time. An attempt that lies below several of them is
+/// read below the first; where that object is junk, below the next. Whether a record names the set below which it lies
+/// is not checked. Junk is told in `skipped` (R021) and counts for nothing; a record that is removed meanwhile is left
+/// out. One listing for each set, then a read for each record: sixteen sets or records at the same time.
 Result<std::vector<AttemptRecord>> list_attempts(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                  Findings& skipped);
-/// The same by the keys of their objects. One read for each.
-Result<std::vector<AttemptRecord>> read_attempts(ObjectReader& store, const std::map<Sha256, std::string>& keys,
-                                                 Findings& skipped);
+/// The same for attempts whose keys are known (About::attempts in evidence_marks.hpp). One read for each attempt,
+/// sixteen at the same time.
+Result<std::vector<AttemptRecord>> read_attempts(ObjectReader& store, const AttemptKeys& keys, Findings& skipped);
 
 } // namespace quarry::registry

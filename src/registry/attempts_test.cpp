@@ -76,6 +76,24 @@ TEST(Attempts, JunkIsToldAndCountsForNothing) {
   for (const auto& finding : skipped) EXPECT_EQ(finding.code, "R021");
 }
 
+TEST(Attempts, JunkBelowOneSetDoesNotHideAnAttemptBelowTheNext) {
+  auto store = store::make_memory_store();
+  auto a = digest_named<SetDigest>("a"), b = digest_named<SetDigest>("b");
+  auto name = put_attempt(*store, attempt_to_test({a, b}));
+  ASSERT_TRUE(name);
+  auto key = fmt::format("evidence/attempts/{}/{}.json", a.hex(), name->hex());
+  ASSERT_TRUE(store->remove(key));
+  ASSERT_TRUE(store->put(key, content::Rope::literal("cut off"), {}));
+  auto upper = name->hex();
+  for (char& c : upper)
+    if (c >= 'a') c = static_cast<char>(c - 'a' + 'A');
+  ASSERT_TRUE(store->put(fmt::format("evidence/attempts/{}/{}.json", b.hex(), upper), content::Rope::literal("x"), {}));
+  Findings skipped;
+  EXPECT_THAT(*list_attempts(*store, {a, b}, skipped), SizeIs(1));
+  ASSERT_THAT(skipped, SizeIs(1));
+  EXPECT_EQ(skipped[0].place, key);
+}
+
 /// A machine that has no file descriptor left.
 class Exhausted final : public store::testing::FaultyStore {
 public:

@@ -10,6 +10,20 @@ PolicyDigest bound_by(const LedgerRecord& move) {
   return move.action == Action::protect ? move.policy : PolicyDigest();
 }
 
+bool breaks_protection(const LedgerRecord& move) { return move.action == Action::publish; }
+
+Result<bool> is_protected_by(ObjectReader& store, LedgerDigest last, const PolicyDigest& policy) {
+  while (!last.empty()) {
+    auto move = registry::load_ledger(store, last);
+    if (!move && is_lost(move.error())) return false;
+    if (!move) return fail(std::move(move).error());
+    if (breaks_protection(*move)) return false;
+    if (binds(*move)) return bound_by(*move) == policy;
+    last = move->previous;
+  }
+  return false;
+}
+
 Result<PolicyDigest> bound_after(ObjectReader& store, const LedgerRecord& move) {
   auto entry = move;
   while (!binds(entry) && !entry.guard) {
@@ -89,7 +103,7 @@ std::string bind_again(const std::string& channel) {
   return fmt::format(
       "somebody wrote to the store without Quarry: restore {0} from a copy, or bind the policy again: "
       "`quarry channel protect {1} --policy FILE --reason TEXT --sign KEY`; if the channel was not protected, "
-      "`quarry channel unprotect {1}` after that",
+      "`quarry channel unprotect {1} --reason TEXT` after that",
       channel_key(channel), channel);
 }
 
@@ -99,7 +113,7 @@ Result<void> check_bound(const Bound& bound, const std::string& channel) {
     return fail(ErrorKind::corrupt, "O044", bound.differs,
                 fmt::format("nothing was changed; restore {0} from a copy of the store; or, if all that channel {1} "
                             "shows belongs there, `quarry channel protect {1} --policy FILE --reason TEXT "
-                            "--trust-shown`",
+                            "--trust-shown --sign KEY`",
                             ledger_key(bound.lost), channel));
   return fail(ErrorKind::corrupt, "O044", bound.differs,
               fmt::format("nothing was changed; `quarry channel verify {0}` looks at every move, `quarry channel show "

@@ -127,7 +127,7 @@ Result<Channel> swap_channel(ObjectStore& store, const std::optional<Channel>& e
   if (put) return Channel{std::move(next), std::move(put->etag)};
   auto error = std::move(put).error();
   bool look = error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::precondition_failed ||
-              error.kind == ErrorKind::already_exists;
+              error.is(codes::object_exists);
   if (!look) return fail(std::move(error));
   TRY(auto now, read_channel(store, next.name), "while looking whether channel " + next.name + " was written");
   if (was_done(store, now, next)) {

@@ -1,5 +1,6 @@
 #include "registry/derivations.hpp"
 
+#include "base/codes.hpp"
 #include "registry/fields.hpp"
 #include "registry/keys.hpp"
 #include "store/put_once.hpp"
@@ -71,7 +72,7 @@ Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std:
       {content::Rope::literal(bytes), sha256(bytes), "application/json", "public, max-age=31536000, immutable"});
   if (written) return {};
   auto error = std::move(written).error();
-  if (error.kind == ErrorKind::already_exists) {
+  if (error.is(codes::object_exists) || error.is(codes::other_bytes)) {
     TRY(present, store.get(key, k_record_bytes_max)); // another job was faster: it may say the same
     if (present && says_the_same(*present, bytes)) return {};
     error.hint = present ? "these packages were published as made of another candidate, and that stays: remove "

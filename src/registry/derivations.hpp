@@ -32,8 +32,8 @@ Result<DerivationRecord> parse_derivation(std::string_view text);
 /// Writes the bytes of a record as that of `set`. They are not checked: give it to_json() of a valid record. If the
 /// stored record differs only in `release`, the stored one stays and the call succeeds. Fails with already_exists
 /// (R009) if the set has another one; with R007 if these bytes or the stored ones are too long; and as
-/// store::put_once(). One read if the stored record stays; else a read and a write. If another job writes the record
-/// between the two, two more reads.
+/// store::put_once(). Costs one read if the stored record stays, else a read and a write. If the write finds that a
+/// record exists, the call costs up to two more reads.
 Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std::string& bytes);
 /// nullopt: the set was not made of another one. One request. Fails as parse_derivation() does, and with R007.
 Result<std::optional<DerivationRecord>> load_derivation(ObjectReader& store, const SetDigest& set);

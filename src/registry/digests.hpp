@@ -15,7 +15,7 @@ template <class Record> class DigestOf {
 public:
   static constexpr std::size_t k_digits = 64;
 
-  DigestOf() = default; ///< empty: the record that could be named does not exist, as before the first move
+  DigestOf() = default; ///< empty: names no record; each field says what that means
   explicit DigestOf(const Sha256& digest) : digest_(digest) {}
   /// Reads 64 hex digits in lower case, as keys and records have them; nullopt for any other text.
   static std::optional<DigestOf> parse(std::string_view text) {

@@ -122,16 +122,27 @@ Result<Distribution> require_distribution(ObjectReader& store, const std::string
               k_found_hint);
 }
 
+Result<void> refuse_lost_pointer(ObjectReader& store, const std::string& directory) {
+  auto below = directory + "/views/";
+  TRY(auto objects, store.children(below));
+  for (const auto& object : objects.objects) { // another tool's project may be called views
+    std::string_view name(object.key);
+    auto digits = name.substr(below.size(), name.size() - std::min(name.size(), below.size() + k_json.size()));
+    auto digest = DistributionViewDigest::parse(std::string(digits));
+    if (!digest || object.key != distribution_view_key(directory, *digest)) continue;
+    return fail(ErrorKind::corrupt, "R010",
+                fmt::format("{} is gone, and {} says that there was one", distribution_key(directory), object.key),
+                "restore the pointer from a copy of the store, or an older version of the object");
+  }
+  return {};
+}
+
 Result<void> claim_distribution(ObjectStore& store, const std::string& directory) {
   auto key = distribution_key(directory);
   TRY(auto there, store.head(key));
   if (there) return {};
   TRY_DO(require_swappable(store, "distribution " + directory));
-  TRY(auto moves, store.children(directory + "/views/"));
-  if (!moves.objects.empty()) // a new pointer would show again what was taken out, or hide what is shown
-    return fail(ErrorKind::corrupt, "R010",
-                fmt::format("{} is gone, and {} says that there was one", key, moves.objects.front().key),
-                "restore the pointer from a copy of the store, or an older version of the object");
+  TRY_DO(refuse_lost_pointer(store, directory)); // a new one would show again what was taken out, or hide what is shown
   DistributionRecord record;
   record.directory = directory;
   auto put = store.put(key, content::Rope::literal(to_json(record)), pointer_options(store::Precondition::if_absent()));
@@ -140,13 +151,14 @@ Result<void> claim_distribution(ObjectStore& store, const std::string& directory
 }
 
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
-                                             const DistributionMove& move) {
+                                             const DistributionMove& move, const BeforeSwap& before_swap) {
   const auto& now = expected.record;
   TRY_DO(require_swappable(store, "distribution " + now.directory));
-  DistributionView view{now.directory, now.generation + 1, {}, next, move};
+  DistributionView view{now.directory, now.generation + 1, {}, next, move, now.fed_by};
   TRY(view.previous, recorded_state(store, now, move));
   DistributionRecord record{now.directory, now.generation + 1, {}, next, now.fed_by, now.unknown};
   TRY(record.view, put_view_of(store, view));
+  if (before_swap) TRY_DO(before_swap(record.view));
   auto put = store.put(distribution_key(now.directory), content::Rope::literal(to_json(record)),
                        pointer_options(store::Precondition::if_match(expected.etag)));
   if (put) return record;

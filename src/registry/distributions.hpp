@@ -4,15 +4,25 @@
 // and its last move. Each move is an immutable record `{directory}/views/{digest}.json` that names the one before
 // (docs/formats/distributions.md). As thread-safe as the store.
 #include "registry/registry.hpp"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace quarry::registry {
 
+/// What people should know before they install a set: without which waiver it would not be there, for example.
+struct Remark {
+  std::string text;     ///< a sentence
+  std::string projects; ///< whose pages say it, separated by spaces; empty: every project of the set
+  std::string unknown = {};
+  bool operator==(const Remark&) const = default;
+};
+
 /// A set that a distribution shows, and the set of another store that it was copied from; empty: not known.
 struct ShownSet {
   SetDigest set, source;
+  std::vector<Remark> remarks = {}; ///< as the channel that brought it had them then
   std::string unknown = {};
   bool operator==(const ShownSet&) const = default;
 };
@@ -28,8 +38,8 @@ struct Shown {
 struct Feeder {
   std::string channel;
   PolicyDigest policy; ///< that protects the channel by its moves; empty: none does (never in `fed_by`)
-  /// The channel's last move when it fed. It tells this channel from one of the same name in another store, whose
-  /// ledger does not have this move. Never empty in `fed_by`.
+  /// The channel's last move when it first fed, or when it fed with another policy. It tells this channel from one of
+  /// the same name in another store, whose ledger does not have this move. Never empty in `fed_by`.
   LedgerDigest move;
   std::string unknown = {};
   bool operator==(const Feeder&) const = default;
@@ -54,12 +64,13 @@ struct DistributionView { ///< {directory}/views/{digest}.json: one move, and wh
   DistributionViewDigest previous; ///< empty: the first move
   Shown shown;
   DistributionMove move;
+  std::vector<Feeder> fed_by = {}; ///< of the pointer since this move; older programs did not write it
   std::string unknown = {};
 };
 struct DistributionRecord { ///< {directory}/distribution.json: replaced by each move
   std::string directory;
   std::uint64_t generation = 0; ///< 0: the directory is claimed, and nothing was shown yet
-  DistributionViewDigest view;  ///< of the last move; empty: none was recorded
+  DistributionViewDigest view;  ///< of the last move; empty for generation 0 and for a `quarry.distribution/1`
   Shown shown;
   /// Sorted by channel. If it is not empty, admit() decides which channels may add (feeders.hpp). Empty: a protected
   /// channel has not fed it, or admit() has opened it to all again.
@@ -80,8 +91,8 @@ Result<std::string> directory_of_distribution(ObjectReader& place);
 struct Distribution {
   DistributionRecord record;
   std::string etag;
-  /// How many of `shown.sets` the pointer itself names: the first ones. With the first format the others were found by
-  /// their seals.
+  /// How many of `shown.sets` the pointer names: the first ones. Only a `quarry.distribution/1` has others, which
+  /// read_distribution() found by their seals.
   std::size_t named = 0;
 };
 /// Returns what a distribution shows; nullopt if the directory is not one. For a pointer of `quarry.distribution/1`
@@ -91,22 +102,30 @@ struct Distribution {
 Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const std::string& directory);
 /// The same; not_found P120 if the directory is not a distribution.
 Result<Distribution> require_distribution(ObjectReader& store, const std::string& directory);
+/// For a directory whose pointer is missing, which is not checked here. Fails with corrupt R010 if an object has the
+/// name of a move, `{directory}/views/{digest}.json`, because then the directory had a pointer. The object is not
+/// read. Other objects in `{directory}/views/` do not count. One listing.
+Result<void> refuse_lost_pointer(ObjectReader& store, const std::string& directory);
 /// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
 /// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
-/// Succeeds if a pointer exists, which is not read. Fails with R004 if the write may have happened, with corrupt R010
-/// if the pointer is missing and records of moves exist, and with R031 if it is missing and the store ignores
-/// conditional writes. A head; without a pointer also conditional_writes(), a listing and a write.
+/// Succeeds if a pointer exists, which is not read. If it is missing, fails with R031 if the store ignores conditional
+/// writes, as refuse_lost_pointer() does, and with R004 if the write may have happened. Costs a head; without a pointer
+/// also conditional_writes(), a listing and a write.
 Result<void> claim_distribution(ObjectStore& store, const std::string& directory);
-/// Replaces what is shown, as one compare-and-swap: the record of the move first, then the pointer if-match. Who feeds
-/// it stays as in `expected.record`, which the caller may have changed. Returns the new pointer; the pages are the
-/// caller's task. `next` is not checked: nobody can read a pointer whose blocked files are out of order.
-/// precondition_failed R003 if somebody else moved it: start over. outcome_unknown R004 if the write may still arrive.
-/// After a failed condition or a lost reply it looks and decides as registry::swap_channel() does, with the same
-/// limits. Fails with R031 if the store ignores conditional writes: jobs could lose each other's sets. If it is killed
-/// or fails between the two writes, a record stays that no pointer names. Two writes. The first move after a pointer of
-/// `quarry.distribution/1` costs a third one, before them: a record of the old state, as generation 1, for rollbacks.
+/// Called with the record of a move, which is written, before the pointer names it; an error stops the move.
+using BeforeSwap = std::function<Result<void>(const DistributionViewDigest&)>;
+/// Replaces what is shown, as one compare-and-swap: the record of the move first, then `before_swap`, then the pointer
+/// if-match. The new pointer and the record of the move have the `fed_by` of `expected.record`: a caller that changes
+/// it does so there, before the call. Returns the new pointer; the pages are the caller's task. `next` is not checked:
+/// nobody can read a pointer whose blocked files are out of order. precondition_failed R003 if somebody else moved it:
+/// start over. outcome_unknown R004 if the write may still arrive. After a failed condition or a lost reply it looks
+/// and decides as registry::swap_channel() does, with the same limits. Fails with R031 if the store ignores conditional
+/// writes: jobs could lose each other's sets. If it is killed or fails between the two writes, a record stays that no
+/// pointer names. Costs conditional_writes() and two writes. If `expected` is a pointer of `quarry.distribution/1`, the
+/// call first writes a third object: a record of the old state as generation 1, for rollbacks. The move is then
+/// generation 2.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
-                                             const DistributionMove& move);
+                                             const DistributionMove& move, const BeforeSwap& before_swap = {});
 /// Returns the recorded moves, newest first, `at_most` of them; none for generation 0 and for a
 /// `quarry.distribution/1`. corrupt R017 if the generation or directory of one does not fit; R010 to R012 of a record.
 /// One read for each. What they show is not compared, nor whether the last one is the first move.
@@ -116,9 +135,10 @@ Result<std::vector<DistributionView>> distribution_moves(ObjectReader& store, co
 /// retention or a person removed its seal, or it is not sealed yet. corrupt R011, R012, R014; R005 for a record without
 /// a directory. Two reads for each, three if the seal is missing.
 Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown);
-/// The sets that a distribution shows, as sealed_of(); for another directory as resolve_run(), so those below it, too.
-/// Lacks the untested history, which pages show. not_found R013 if there are none; R018 if two of them disagree about a
-/// file; R005 for an invalid directory. `source` begins with "run:" in both cases.
+/// The sets that a distribution shows, as sealed_of(). For any other directory it returns what resolve_run() returns:
+/// also the sets of directories below it. Lacks the untested history, which pages show. not_found R013 if there are
+/// none; R018 if two of them disagree about a file; R005 for an invalid directory. `source` begins with "run:" in both
+/// cases.
 Result<Resolved> resolve_directory(ObjectReader& store, const std::string& directory);
 /// Fails with held R022 if the distribution blocks a file of these sets. `address` is what `channel unblock` calls the
 /// distribution. Pure.

@@ -1,8 +1,8 @@
 #pragma once
-// Extras that a channel advertises although nobody can install them from there: the packages that such an extra names
-// are held back. The policy lists these extras, so the package that advertises them was promoted without those
-// packages. Kept among the JSON fields of the view (docs/formats/records.md, "empty_extras"), so that a rollback brings
-// the list of its time back. Pure.
+// Extras that nobody can install from a channel: a package of the channel has the extra, and the channel lacks the
+// package that the extra requires. The policy lists these extras, so it let the first package in without the second.
+// Kept among the JSON fields of the view (docs/formats/records.md, "empty_extras"), so that a rollback brings the list
+// of its time back. Pure.
 #include "registry/records.hpp"
 #include <compare>
 #include <string>

@@ -58,16 +58,16 @@ Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets
       name.remove_prefix(directory.size());
       bool attempt = name.ends_with(k_json);
       if (attempt) name.remove_suffix(k_json.size());
-      auto digest = Sha256::from_hex(name);
-      if (digest && attempt) found[i].attempts.emplace(*digest, object.key);
-      if (digest && !attempt) found[i].evidence.emplace_back(*digest);
+      auto digest = EvidenceDigest::parse(name); // lower case only: the same digits in upper case are another object
+      if (digest && attempt) found[i].attempts[*digest->sha256()].push_back(object.key);
+      if (digest && !attempt) found[i].evidence.push_back(*digest);
     }
     return {};
   }));
   About all;
   for (auto& one : found) {
     all.evidence.insert(all.evidence.end(), one.evidence.begin(), one.evidence.end());
-    all.attempts.merge(one.attempts); // one attempt to test several sets is read once
+    for (auto& [digest, keys] : one.attempts) std::ranges::move(keys, std::back_inserter(all.attempts[digest]));
   }
   std::sort(all.evidence.begin(), all.evidence.end());
   all.evidence.erase(std::unique(all.evidence.begin(), all.evidence.end()), all.evidence.end());

@@ -17,10 +17,10 @@ constexpr unsigned k_evidence_requests = 16; ///< in flight; more than elsewhere
 /// "evidence/attempts/{set}/", where the attempts to test a set and the marks of its evidence are.
 std::string about_directory(const SetDigest& set);
 
-/// What lies there: one listing of each set.
+/// What lies there. One listing for each set, sixteen at the same time.
 struct About {
-  std::vector<EvidenceDigest> evidence;   ///< with a mark, sorted, each once; a record may be missing
-  std::map<Sha256, std::string> attempts; ///< keys of attempts by the digest in their names
+  std::vector<EvidenceDigest> evidence; ///< with a mark, sorted, each once; a record may be missing
+  AttemptKeys attempts;
 };
 Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets);
 
@@ -33,28 +33,30 @@ struct Recorded {
   /// Sorted by digest. Where evidence is not all marked: all evidence of the store.
   std::vector<Stored<EvidenceRecord>> evidence;
   std::vector<AttemptRecord> attempts; ///< sorted by time
-  std::vector<std::string> keys;       ///< of the evidence that is there, junk included, sorted
+  std::vector<std::string> keys;       ///< of the evidence objects that were read, valid or junk; sorted
   bool all = false;                    ///< whether it is all evidence of the store
 };
-/// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. Costs one request
-/// in all, one listing for each set, and one read for each record about them. If evidence is not all marked, it costs
-/// one more listing, and it reads each evidence record of the store and each attempt about these sets.
+/// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. Costs a read of
+/// `marked.json`, one listing for each set, and a read for each attempt below these sets and for each evidence record
+/// that is marked for them. If evidence is not all marked, the call does not go by marks: it costs one more listing,
+/// and reads every evidence record of the store.
 Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped);
 /// The second look of a promotion, right before it writes. Returns the keys of the evidence that recorded_about() would
-/// read now, and of all waivers and revocations, sorted, whatever the objects hold. `judged` are the evidence keys of
-/// the first look, sorted. The caller compares both: a new key is a record that came since; a missing key is evidence
-/// that lost its mark. If all evidence is marked, the marks are listed, not the records: evidence of `judged` that was
-/// removed while its mark stayed looks as if it were there. If not all is marked, the records are listed, and the key
-/// of a removed one is missing. Three requests, one listing for each set, one more listing where not all evidence is
-/// marked, and a head for each mark that `judged` does not have, one after the other.
+/// read now, and of all waivers and revocations, sorted, whatever the objects hold. The caller compares them with the
+/// keys of its first look: evidence (Recorded::keys), waivers and revocations. A new key is a record that came since.
+/// `judged` are the keys of the first look, sorted. Only those of evidence are used: their records are taken to exist.
+/// If all evidence is marked, the call lists the marks. Then evidence that lost its mark is missing in the result, and
+/// a record of `judged` that was removed while its mark stayed is not. Else the call lists the records. Costs a read of
+/// `marked.json`, a listing of waivers, one of revocations, and one for each set. If all evidence is marked, it also
+/// costs a head for each mark that `judged` does not have, one after the other; if not, one more listing.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                           const std::vector<std::string>& judged);
 
 /// Writes the marks of a record. put_evidence() calls it before it writes the record; nobody else needs it. A mark
 /// whose record is missing does no harm. A record whose mark is missing is not seen by verdicts, once `marked.json`
-/// says that all is marked. If the store does not have evidence yet, this function first writes that `marked.json`. One
-/// request, and a write for each set, one after the other; a listing of all evidence if nothing says yet that all is
-/// marked.
+/// says that all is marked. If the store does not have evidence yet, this function first writes a `marked.json` that
+/// says so: all records to come have marks. Costs a read of `marked.json`, and a write for each set, one after the
+/// other. As long as `marked.json` does not say that all is marked, it also costs a listing of all evidence.
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
 /// Writes the marks that are missing. If the store has evidence, it then says that all is marked. Returns how many
 /// records lacked a mark. Junk gets no mark. A listing of all evidence and of all marks; a read for each record and a

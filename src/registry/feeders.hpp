@@ -1,15 +1,15 @@
 #pragma once
 // Which channels may add to a distribution. Once a protected channel has fed it, only its policy lets more in: sets
-// of a channel that nobody judges must not get in beside them. What the distribution showed before stays. A channel is
-// known by its moves, so that of a copied store is the same one. As thread-safe as the store.
+// of a channel that nobody judges must not get in with them. What the distribution showed before stays. A channel is
+// known by its moves, so the channel in a copy of its store is the same channel. As thread-safe as the store.
 #include "registry/distributions.hpp"
 #include <string>
 #include <vector>
 
 namespace quarry::registry {
 
-/// The channel as it is now; with neither policy nor move if it does not exist. Two reads, and what bound_after()
-/// reads. O044 as check_bound().
+/// The channel as it is now. If it does not exist, policy and move are empty, and the call costs one read. Else it
+/// costs two, and what bound_after() reads. O044 as check_bound().
 Result<Feeder> feeder_of(ObjectReader& store, const std::string& channel);
 /// The same for several channels.
 Result<std::vector<Feeder>> feeders_of(ObjectReader& store, const std::vector<std::string>& channels);
@@ -20,15 +20,18 @@ struct Fed {
   const std::string& address;
 };
 /// Returns the new `fed_by` of the distribution once these channels of `source` have added to it. An empty `feeders`
-/// stands for packages that come from no channel. If `fed_by` is empty, all `feeders` must be unprotected, or all be
-/// protected by one policy. Else a channel is admitted if:
-///   - its policy is one of those in `fed_by`, or the new one of a channel of `fed_by` that adds in this call;
-///   - it is in `fed_by` itself and is now bound to another policy, which takes the place of the old one;
-///   - it is not protected any more, and is alone in `fed_by` and alone in this call: then the result is empty, and any
-///     channel may add again.
-/// Others are refused with held O055. The order of `feeders` does not count. Nothing is read if each channel of
-/// `feeders` that is also in `fed_by` still has the policy that `fed_by` says. For a channel that has another policy,
-/// or lost it, its moves are read, back to the one that `fed_by` names.
+/// means that the packages come from no channel. If `fed_by` is empty, all `feeders` must be unprotected, or all be
+/// protected by one policy. If `fed_by` is not empty, packages that come from no channel are refused, and each channel
+/// must fulfil one of these conditions:
+///   - its policy is in `fed_by`;
+///   - the channel is in `fed_by` and is now bound to another policy, which takes the place of the old one;
+///   - its policy is the new policy of such a channel, which also adds in this call;
+///   - it is the only channel in `fed_by` and the only one in this call, and is not protected any more. Then the result
+///     is empty, and any channel may add again.
+/// Other feeders are refused with held O055. The order of `feeders` does not count. Moves are read only for a channel
+/// whose name is in `fed_by` and whose policy is not the one there: newest first, one by one, until the move that
+/// `fed_by` names. If a move is lost, or the ledger ends without that move, the feeder counts as another channel of the
+/// same name.
 Result<std::vector<Feeder>> admit(ObjectReader& source, const Fed& fed, const std::vector<Feeder>& feeders);
 
 } // namespace quarry::registry

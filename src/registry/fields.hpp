@@ -28,9 +28,9 @@ template <class R>
 concept KeepsUnknown = requires(R& record) { record.unknown; };
 
 /// Writes fields, given in any order, as an object of canonical JSON. Empty texts, digests, maps, objects and lists are
-/// left out, because absent and empty mean the same in every record; but required numbers, required list()s and flags
-/// are always written. A field that is written twice counts as it was written last. What is not UTF-8 becomes U+FFFD:
-/// test output may hold any bytes.
+/// left out, because absent and empty mean the same in every record; but required numbers, real()s, required list()s
+/// and flags are always written. A field that is written twice counts as it was written last. What is not UTF-8 becomes
+/// U+FFFD: test output may hold any bytes.
 class Writer {
 public:
   void keep(const std::string& unknown); ///< adds the fields of a JSON object; any other text is ignored
@@ -119,8 +119,8 @@ struct Place {
   std::string text() const; ///< `"files" number 3 of sets/….json`
 };
 
-/// Reads fields from an object. The first invalid field becomes the error (corrupt R012); values that are read after it
-/// mean nothing.
+/// Reads fields from an object into a new record. A missing optional field leaves the default. The first invalid field
+/// becomes the error (corrupt R012); values that are read after it mean nothing.
 class Reader {
 public:
   Reader(Value object, Place place);
@@ -169,7 +169,7 @@ public:
       read_one(item, place, values.emplace_back());
     }
   }
-  /// `aside` is a field that the record's struct does not have; it is not kept as an unknown one.
+  /// `aside` is the key of a field that fields() does not read and that `unknown` must not keep.
   template <class R>
   static Result<void> read(Value object, const Place& place, R& record, const char* aside = nullptr) {
     Reader reader(object, place);
@@ -215,10 +215,12 @@ template <class R> std::string write_document(const char* schema, const R& recor
   return writer.object();
 }
 
-/// As json::require_schema(): B003, B004.
+/// As json::require_schema(): B003 if `schema` is missing or not text, B004 if it is any other schema, also that of
+/// another kind of record.
 Result<void> require_schema(Value document, const Place& place, const char* schema);
 
-/// Reads such a record; `place` names it in errors. corrupt B002 to B004 if it is not JSON of this schema, R012.
+/// Reads such a record; `place` names it in errors. Fails with corrupt B002 if it is not JSON, as require_schema(), and
+/// with R012.
 template <class R> Result<R> read_document(std::string_view text, const Place& place, const char* schema) {
   TRY(auto document, FlatJson::parse({text, place.what}));
   TRY_DO(require_schema(document.root(), place, schema));

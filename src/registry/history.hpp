@@ -42,8 +42,8 @@ using HistoryDigest = DigestOf<HistoryRecord>;
 
 /// Returns the canonical bytes, without a newline at the end.
 std::string to_json(const HistoryRecord& record);
-/// Reads a record of this form, whatever its key says. Fails with not_found R010, B002 to B004, and corrupt R012 for
-/// invalid fields. One read.
+/// Reads the record at this key. Its hash and its directory are not compared with the key. Fails with not_found R010,
+/// B002 to B004, and corrupt R012 for invalid fields. One read.
 Result<HistoryRecord> read_history(ObjectReader& store, const std::string& key);
 /// `{directory}/history/`, below which the records are.
 std::string history_prefix(const std::string& directory);
@@ -56,8 +56,9 @@ Result<HistoryDigest> put_history(ObjectStore& store, const HistoryRecord& recor
 FileRecord shown_file(const HistoryFile& file);
 
 struct History {
-  std::vector<HistoryFile> files; ///< of all records, sorted by filename; of two records the first by digest counts
-  std::string token;              ///< changes with the records; empty without any
+  /// The files of all records, sorted by filename, each name once. If two records have it, the lower digest counts.
+  std::vector<HistoryFile> files;
+  std::string token; ///< changes with the records; empty without any
 };
 /// Returns what was taken over in a directory. Fails with corrupt (R011, R012, B002 to B004), R007, and with not_found
 /// R010 if a record is removed between the listing and its read. One listing, and a read per record, one after the

@@ -1,14 +1,13 @@
 #include "registry/judged.hpp"
 
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/evidence_marks.hpp"
 #include "registry/keys.hpp"
+#include "registry/verdicts.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace quarry::registry {
@@ -29,14 +28,8 @@ std::vector<SetDigest> each_once(std::vector<SetDigest> sets) {
 
 /// The keys that a verdict says it has read.
 std::vector<std::string> read_by(const VerdictRecord& verdict) {
-  auto document = json::parse({verdict.json, "a verdict"});
-  if (!document || !document->is_object()) return {};
-  auto list = document->find("read");
-  if (list == document->end() || !list->is_array()) return {};
-  std::vector<std::string> keys;
-  for (const auto& key : *list)
-    if (key.is_string()) keys.push_back(key.get<std::string>());
-  return keys;
+  auto document = read_verdict(verdict);
+  return document ? std::move(document->read) : std::vector<std::string>();
 }
 
 /// The verdicts on each of these sets, with the first of them.

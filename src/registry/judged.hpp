@@ -8,7 +8,9 @@
 
 namespace quarry::registry {
 
-/// Marks the verdict for each of these sets with an empty object. One write for each set, eight at the same time.
+/// Marks the verdict for each of these sets with an empty object `verdicts/by-set/{set}/{verdict}`. The caller has
+/// stored the verdict. If it is killed between the two, find_disappeared() does not see that verdict. One write for
+/// each set, eight at the same time.
 Result<void> mark_judged(ObjectStore& store, const VerdictDigest& verdict, const std::vector<SetDigest>& sets);
 
 struct Disappeared {
@@ -17,12 +19,13 @@ struct Disappeared {
   SetDigest set;
 };
 /// Returns the keys that an earlier verdict on these sets read and that `present` lacks, because the record is missing,
-/// junk or has lost its mark: each once, with the set and verdict of lowest digest that name it. `present`: keys of
-/// valid records, sorted: evidence about these sets, waivers, revocations. An earlier verdict may have been about other
-/// sets, too, and `present` does not have their evidence. So each evidence key that `present` lacks is looked up here:
-/// a record that is there, valid, and about none of these sets has not disappeared. A verdict that is gone itself, or
-/// is junk (is_junk()), names nothing. One listing for each set and a read for each verdict, eight at the same time;
-/// also a read for each evidence record that `present` lacks, sixteen at the same time.
+/// junk or has lost its mark: each once. `verdict` is the one of lowest digest that names the key, `set` the lowest of
+/// `sets` for which it is marked. `present` holds, sorted, the keys of the valid evidence about these sets, of
+/// all valid waivers and of all revocations. An earlier verdict may also have judged other sets. So the function reads
+/// each evidence record that `present` lacks, and leaves its key out if the record is valid and names none of `sets`.
+/// A verdict that is gone, is junk (is_junk()) or is refused by read_verdict() names nothing.
+/// One listing for each set and a read for each verdict, eight at the same time; also a read for each evidence record
+/// that `present` lacks, sixteen at the same time.
 Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                   const std::vector<std::string>& present);
 /// Fails with held O029, whose details name the first five of them, if there is one. Errors and cost of

@@ -1,6 +1,6 @@
 #pragma once
 // Locks that keep files (docs/formats/lock.md): `locks/{digest}.json`. A lock names the sets whose files a
-// pylock.toml names; until its time comes retention leaves them alone.
+// pylock.toml names; until the lock's `until` retention leaves them alone.
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include <string>

@@ -13,7 +13,8 @@ class Value;
 /// Returns the canonical bytes of `object` with its digest added.
 std::string with_own_digest(Json object);
 /// Checks the digest of a document that was parsed from `named`. Fails with corrupt (R011) if it is missing, or is not
-/// that of the other bytes. Whether these are canonical is not checked: only with_own_digest() promises that.
+/// the SHA-256 of the text without this field. The text is hashed as it is: other spaces or another order of the keys
+/// give another digest. Whether the text is canonical is not checked: only with_own_digest() promises that.
 Result<void> check_own_digest(Value document, NamedText named);
 
 inline constexpr const char* k_own_digest = "digest"; ///< the field

@@ -1,6 +1,6 @@
 #pragma once
 // Private to the room.
-// The fields of what stands in several records, or in one of them: files, cells, who wrote it.
+// The fields of the parts of records, such as files, cells and who wrote a record.
 #include "registry/fields.hpp"
 #include "registry/records.hpp"
 
@@ -64,6 +64,13 @@ template <class V, Either<Identity> R> void fields(V& v, R& r) {
   v.text("workflow", r.workflow, Need::optional);
   v.text("commit", r.commit, Need::optional);
   v.text("run", r.run, Need::optional);
+}
+
+template <class V, Either<Shard> R> void fields(V& v, R& r) {
+  v.number("index", r.index);
+  v.number("total", r.total);
+  v.number("min_passed", r.min_passed, Need::optional);
+  v.text("run", r.run);
 }
 
 template <class V, Either<Attachment> R> void fields(V& v, R& r) {

@@ -1,6 +1,6 @@
 #pragma once
 // Private to the room.
-// Reads the bytes of records that only this room parses.
+// Parses the bytes of records. Other rooms get these records from functions such as load_release().
 #include "base/data_text.hpp"
 #include "registry/distributions.hpp"
 #include "registry/releases.hpp"

@@ -48,9 +48,15 @@ template <class V, Either<ChannelRecord> R> void fields(V& v, R& r) {
   v.number("keeps_from", r.guard.keeps_from, Need::optional);
 }
 
+template <class V, Either<Remark> R> void fields(V& v, R& r) {
+  v.text("text", r.text);
+  v.text("projects", r.projects, Need::optional);
+}
+
 template <class V, Either<ShownSet> R> void fields(V& v, R& r) {
   v.digest("set", r.set);
   v.digest("source", r.source, Need::optional);
+  v.list("remarks", r.remarks, Need::optional);
 }
 
 template <class V, Either<Feeder> R> void fields(V& v, R& r) {
@@ -74,6 +80,7 @@ template <class V, Either<DistributionView> R> void fields(V& v, R& r) {
   v.digest("previous", r.previous, Need::optional);
   v.list("sets", r.shown.sets);
   v.list("blocked", r.shown.blocked, Need::optional);
+  v.list("fed_by", r.fed_by, Need::optional);
   v.word("action", r.move.action);
   v.digest("plan", r.move.plan, Need::optional);
   v.text("who", r.move.who, Need::optional);
@@ -121,6 +128,7 @@ template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
   v.flag("sealed", r.sealed);
   v.text("reported", r.reported, Need::optional);
   v.nested("identity", r.identity);
+  v.nested("shard", r.shard);
 }
 
 template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {
@@ -197,6 +205,10 @@ Result<void> check(const ShardRecord& shard, std::string_view what) {
 }
 Result<void> check(const EvidenceRecord& evidence, std::string_view what) {
   for (const auto& subject : evidence.subjects) TRY_DO(check(subject, what));
+  const auto& shard = evidence.shard;
+  if (shard && (shard->total < 2 || shard->total > k_shards_max || shard->index < 1 || shard->index > shard->total))
+    return nonsense(what, fmt::format("shard {} of {} cannot be", shard->index, shard->total));
+  if (shard && shard->run.empty()) return nonsense(what, "the shard does not say of which run it is");
   return {};
 }
 Result<void> check_blocked(const std::vector<BlockedFile>& blocked, std::string_view what) {
@@ -234,7 +246,6 @@ template <> constexpr const char* k_schema_of<SealRecord> = "quarry.seal/1";
 template <> constexpr const char* k_schema_of<ViewRecord> = "quarry.view/1";
 template <> constexpr const char* k_schema_of<ShardRecord> = "quarry.shard/1";
 template <> constexpr const char* k_schema_of<LedgerRecord> = "quarry.ledger/1";
-template <> constexpr const char* k_schema_of<EvidenceRecord> = "quarry.evidence/1";
 template <> constexpr const char* k_schema_of<WaiverRecord> = "quarry.waiver/1";
 template <> constexpr const char* k_schema_of<DistributionView> = k_distribution_view_schema;
 
@@ -277,6 +288,8 @@ bool has_schema(const FlatJson& document, std::string_view schema) {
 
 /// A program that does not know guards must not move a channel that has one: it refuses an unknown major version.
 const char* channel_schema(bool guarded) { return guarded ? "quarry.channel/2" : "quarry.channel/1"; }
+/// A program that does not know shards must not take a part for the whole suite.
+const char* evidence_schema(bool shard) { return shard ? "quarry.evidence/2" : "quarry.evidence/1"; }
 const char* distribution_schema(bool guarded) { return guarded ? "quarry.distribution/3" : "quarry.distribution/2"; }
 
 /// The first format: `directory` and `sets`, whose `source` may be an empty text.
@@ -292,7 +305,6 @@ Result<DistributionRecord> first_distribution(const Json& pointer, std::string_v
 }
 
 constexpr const char* k_policy_schema = "quarry.policy/1";
-constexpr const char* k_verdict_schema = "quarry.verdict/1";
 
 } // namespace
 
@@ -302,7 +314,7 @@ std::string to_json(const ViewRecord& r) { return write(r); }
 std::string to_json(const ShardRecord& r) { return write(r); }
 std::string to_json(const ChannelRecord& r) { return write_proven(r, channel_schema(!r.guard.empty())); }
 std::string to_json(const LedgerRecord& r) { return write(r); }
-std::string to_json(const EvidenceRecord& r) { return write(r); }
+std::string to_json(const EvidenceRecord& r) { return write(r, evidence_schema(r.shard.has_value())); }
 std::string to_json(const WaiverRecord& r) { return write(r); }
 
 Result<SetRecord> parse_set(NamedText named) { return read<SetRecord>(named); }
@@ -315,7 +327,17 @@ Result<ChannelRecord> parse_channel(NamedText named) {
   return proven_record<ChannelRecord>(document, named, channel_schema(guarded));
 }
 Result<LedgerRecord> parse_ledger(NamedText named) { return read<LedgerRecord>(named); }
-Result<EvidenceRecord> parse_evidence(NamedText named) { return read<EvidenceRecord>(named); }
+Result<EvidenceRecord> parse_evidence(NamedText named) {
+  TRY(auto document, FlatJson::parse(named));
+  const Place place{named.name};
+  bool shard = has_schema(document, evidence_schema(true));
+  TRY_DO(require_schema(document.root(), place, evidence_schema(shard)));
+  EvidenceRecord record;
+  TRY_DO(Reader::read(document.root(), place, record));
+  if (record.shard.has_value() != shard) TRY_DO(nonsense(named.name, "its schema and its shard contradict each other"));
+  TRY_DO(check(record, named.name));
+  return record;
+}
 Result<WaiverRecord> parse_waiver(NamedText named) { return read<WaiverRecord>(named); }
 std::string to_json(const DistributionRecord& r) { return write_proven(r, distribution_schema(!r.fed_by.empty())); }
 std::string to_json(const DistributionView& r) { return write(r); }
@@ -330,11 +352,6 @@ Result<DistributionRecord> parse_distribution(NamedText named) {
 Result<DistributionView> parse_distribution_view(NamedText named) { return read<DistributionView>(named); }
 std::string to_json(const PolicyRecord& r) { return r.json; }
 std::string to_json(const VerdictRecord& r) { return r.json; }
-Result<VerdictRecord> parse_verdict_record(NamedText named) {
-  TRY(auto object, json::parse({named.text, named.name}));
-  TRY_DO(json::require_schema({object, named.name}, k_verdict_schema));
-  return VerdictRecord{std::string(named.text)};
-}
 Result<PolicyRecord> parse_policy_record(NamedText named) {
   TRY(auto object, json::parse({named.text, named.name}));
   TRY_DO(json::require_schema({object, named.name}, k_policy_schema));

@@ -1,9 +1,12 @@
 #pragma once
 // The records of a store as values, and their canonical JSON (docs/formats/records.md). A record's digest is the
 // SHA-256 of its canonical bytes. Structs with a member `unknown` keep the unknown fields of a later minor version, and
-// to_json() writes them again. The others, such as Cell, TestRow and GuardAfter, lose them. An unknown major version of
-// a schema is refused (B004). A text, word, time or digest must not be empty unless a comment says what empty means:
-// the record would be written without it, and no reader would accept that (R012). No I/O.
+// to_json() writes them again. The others, such as Cell, TestRow and GuardAfter, lose them. A Guard is not an object in
+// JSON: the ChannelRecord around it keeps unknown fields. An unknown major version of a schema is refused (B004).
+//
+// A text, word, time or digest must not be empty, unless a comment says what empty means. to_json() leaves an empty one
+// out, and every reader then refuses the record (R012). Text that is not UTF-8 is written with U+FFFD in its place. No
+// I/O.
 #include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
@@ -65,7 +68,7 @@ struct SealRecord {
   std::string unknown = {};
 };
 struct ViewRecord {                          ///< views/{digest}.json, immutable
-  std::vector<SetDigest> sets;               ///< in order
+  std::vector<SetDigest> sets;               ///< in the order in which they were added
   std::map<std::string, ShardDigest> shards; ///< project -> views/shards/{digest}.json
   std::string unknown = {};
 };
@@ -74,7 +77,8 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
   std::vector<FileRecord> files; ///< sorted by filename
   std::string unknown = {};
 };
-/// A file that a rollback or a yank took out of a channel or a distribution: it does not come back under any set.
+/// A file that a rollback or a yank took out of a channel or a distribution. Until somebody unblocks it, it does not
+/// come back under any set.
 struct BlockedFile {
   Sha256 sha256;
   std::string filename, reason; ///< reason: may be empty
@@ -129,10 +133,10 @@ struct Identity {
 };
 
 struct LedgerRecord {    ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
-  LedgerDigest previous; ///< empty: the first move
+  LedgerDigest previous; ///< empty: the first move, or one that begins_anew()
   std::string channel;
   Action action;
-  ViewDigest from_view, to_view; ///< from_view: empty for the first move; equal if the view stays
+  ViewDigest from_view, to_view; ///< from_view: empty where `previous` is; equal if the view stays
   PlanDigest plan;               ///< empty: the move had no plan
   VerdictDigest verdict;         ///< empty: no gate decided
   std::string who;               ///< as given on the command line; may be empty
@@ -141,7 +145,7 @@ struct LedgerRecord {    ///< ledger/{digest}.json: one move; it counts only if 
   std::uint64_t generation = 0;   ///< of the channel after the move
   std::string request = {};       ///< sha256 of what was asked for; empty if the move has no plan, and in older entries
   PolicyDigest policy = {};       ///< that judged this move, or with which it protected the channel; or empty
-  LedgerDigest acknowledges = {}; ///< the earlier move that somebody answers for; see begins_anew()
+  LedgerDigest acknowledges = {}; ///< the move that an `acknowledge`, or one that begins_anew(), answers for; or empty
   std::optional<GuardAfter> guard = {};  ///< of the channel after the move; nullopt: an older program wrote the entry
   std::optional<Identity> identity = {}; ///< of the job that made the move; nullopt: not known
   std::string unknown = {};
@@ -155,12 +159,12 @@ struct Attachment {
   bool operator==(const Attachment&) const = default;
 };
 
-/// One point of the support matrix. In a waiver an empty field means "any", `backend` included. Readers accept empty
-/// fields in evidence, too.
+/// One point of the support matrix. In a waiver an empty field means "any", also an empty `backend`. Readers accept
+/// empty fields in evidence, too.
 struct Cell {
   Platform platform;
   std::string family, python, framework; ///< of evidence: without `framework` the SDK itself was tested
-  std::string backend = {};              ///< "cpu": no GPU is involved; empty, but in a waiver: the GPU of the family
+  std::string backend = {};              ///< "cpu": without a GPU; empty, except in a waiver: the GPU of the family
   auto operator<=>(const Cell&) const = default;
 };
 struct TestRow {
@@ -169,11 +173,23 @@ struct TestRow {
   std::string message; ///< may be empty
   double seconds = 0;
 };
+/// Evidence about a part of a suite: several jobs of one run have run a part each.
+struct Shard {
+  std::uint64_t index = 0, total = 0; ///< index: 1 to total; total: 2 to k_shards_max
+  std::uint64_t min_passed = 0;       ///< that must pass in all shards together
+  std::string run;                    ///< what the shards of one run have in common; not empty
+  std::string unknown = {};
+  bool operator==(const Shard&) const = default;
+};
+constexpr std::uint64_t k_shards_max = 1000; ///< GitHub starts 256 jobs from one matrix at most
+
 struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested where, with which result
   std::vector<FileRecord> subjects; ///< filename, project, version, size and sha256 only; sorted by sha256
   Cell cell;
-  std::string suite, suite_digest; ///< digest: of the command's words; of `rocm-sdk`: that of the `rocm` file; or empty
-  Outcome result;                  ///< passed, failed, error or timed_out
+  /// suite_digest: that of the suite's definition; without a definition, that of the command's words; for `rocm-sdk`,
+  /// that of the `rocm` file. May be empty.
+  std::string suite, suite_digest;
+  Outcome result; ///< passed, failed, error or timed_out
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;
@@ -181,9 +197,10 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::string log;             ///< key of the log in the store, `evidence/logs/{sha256}.txt`; or empty
   SetDigest set;               ///< that was tested; empty: several, or none that holds all subjects
   std::vector<SetDigest> sets; ///< that were tested together, such as ROCm and a framework; empty: one or none
-  bool sealed = false;         ///< whether the tested files were of sealed sets; a gate ignores evidence that is not
+  bool sealed = false;         ///< whether the tested files were of sealed sets; if not, a gate ignores the evidence
   std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
   std::optional<Identity> identity = {}; ///< of the job that ran the suite, or took the report; nullopt: not known
+  std::optional<Shard> shard = {};       ///< nullopt: the whole suite was run
   std::string unknown = {};
 };
 struct WaiverRecord {         ///< waivers/{digest}.json
@@ -197,7 +214,7 @@ struct WaiverRecord {         ///< waivers/{digest}.json
   std::string unknown = {};
 };
 
-// Returns the canonical bytes, without a newline at the end; of a policy and a verdict `json` as it is.
+// Returns the canonical bytes, without a newline at the end. For a policy or a verdict it returns `json` unchanged.
 std::string to_json(const SetRecord&);
 std::string to_json(const SealRecord&);
 std::string to_json(const ViewRecord&);
@@ -208,10 +225,10 @@ std::string to_json(const EvidenceRecord&);
 std::string to_json(const WaiverRecord&);
 std::string to_json(const PolicyRecord&);
 std::string to_json(const VerdictRecord&);
-// Parses and checks a record: file names, projects, keys and directories must be valid, a shard's files its project's;
-// not checked are names of channels, blocked files and the key of the log of evidence. The files of sets and shards and
-// the blocked files must be in order, each once; the subjects of evidence need not be. B002 to B004 or corrupt (R012);
-// seals and channels also R011.
+// Parses and checks a record: file names, projects, keys and directories must be valid. Each file of a shard must be of
+// the shard's project. Other text is taken as it is: versions, tags, names of channels, of blocked files and of
+// attachments, the key of the log of evidence, and more. The files of sets and shards and the blocked files must be in
+// order, each once; the subjects of evidence need not be. B002 to B004 or corrupt (R012); seals and channels also R011.
 Result<SetRecord> parse_set(NamedText named);
 Result<SealRecord> parse_seal(NamedText named);
 Result<ViewRecord> parse_view(NamedText named);
@@ -223,7 +240,8 @@ Result<WaiverRecord> parse_waiver(NamedText named);
 /// Only whether it is a JSON object of this schema: the gate reads the fields.
 Result<PolicyRecord> parse_policy_record(NamedText named);
 
-/// The sha256 of a record's bytes: its name, unless it is a seal, a channel or a distribution.
+/// The sha256 of to_json(record): the name under which put_…() writes it. A record that was read may have another name,
+/// as its stored bytes may not be canonical, or may have unknown fields that its struct loses.
 template <class Record> DigestOf<Record> digest_of(const Record& record) {
   return DigestOf<Record>(sha256(to_json(record)));
 }

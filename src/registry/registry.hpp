@@ -4,18 +4,18 @@
 // are pointers that change by compare-and-swap. docs/concurrency.md explains how they work together, docs/glossary.md
 // what each is. As thread-safe as the store.
 //
-// Errors, besides those of the store. Whatever reads a record may also fail with R007 (too long), B002 to B004 (not
-// JSON, or of a later version) and R012 of it:
+// Errors, in addition to those of the store. Whatever reads a record may also fail with R007 (too long), B002 (not
+// JSON), B003 and B004 (without a schema, or with another one, such as that of a later version) and R012:
 //   R010 record not found           R011 record altered (bytes and name differ)   R012 invalid fields
 //   R013 set is not sealed          R014 seal does not fit its set                R015 channel not found
 //   R016 invalid channel name       R017 broken ledger chain                      R018 one file name, two contents
 //   R020 invalid or ambiguous digest
 //   R022 a channel or distribution blocks it      R023 the `rocm` of another family has that name
 //   R024 several releases have that name          R025 not a name for a release
-//   R026 the record of a channel is gone, and its pages are there
+//   R026 the record of a channel is missing, and its `pages.json` exists
 //   R031 the store ignores conditional writes
-// R021, a warning: an object among evidence, attempts, waivers or releases is not a valid record. find_release() of
-// one by its name makes it an error (releases.hpp).
+// R021, a warning: an object among evidence, attempts, waivers or releases is not a valid record. find_release() fails
+// with R021 if such an object may be the release of the name that it looks for (releases.hpp).
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
@@ -30,9 +30,9 @@ namespace quarry::registry {
 using store::ObjectReader;
 using store::ObjectStore;
 
-/// A set of 100,000 files has 40 MB. A larger record cannot be read (R007), and the functions put_…() of this header do
-/// not write one (R007). swap_channel() and move_distribution() do not look at the size. If they write a larger record,
-/// nobody can read it.
+/// A set of 100,000 files has 40 MB. A record with more bytes than k_record_bytes_max cannot be read (R007), and the
+/// functions put_…() of this header do not write it (R007). swap_channel() and move_distribution() do not look at the
+/// size: they may write a record that nobody can read.
 constexpr std::uint64_t k_record_bytes_max = 64u << 20;
 
 // Keys. Digests are 64 lower-case hex digits.
@@ -60,9 +60,11 @@ Result<WaiverDigest> complete_waiver_digest(ObjectReader& store, const std::stri
 Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::string& digits);
 
 // Immutable records. put_… writes a record and returns its digest. It reads first: a record that exists costs one read,
-// a new one also one write. It fails with R011 if other bytes are stored under the digest, and with R007. The caller
-// must give a valid record: one with unsorted files, a bad key or an empty field that must not be empty is written, and
-// no reader accepts it. put_evidence() also writes the marks of evidence_marks.hpp, before the record.
+// a new one also one write. It fails with R011 if other bytes are stored under the digest, with R007, and as
+// store::put_once(): R009 if other bytes come between its read and its write, R004 after a lost reply. The caller must
+// give a valid record: one with unsorted files, a bad key or an empty field that must not be empty is written, and no
+// reader accepts it. put_evidence() also writes the marks of evidence_marks.hpp, before the record; if a mark fails,
+// the record is not written.
 //
 // An existing record is not written again, even if garbage collection is about to remove it. So only
 // publish::move_channel() may write a channel that names records: it protects them (publish/move.hpp;
@@ -120,7 +122,7 @@ read_evidence(ObjectReader& store, const std::vector<EvidenceDigest>& digests, F
 Result<std::vector<EvidenceDigest>> evidence_digests(ObjectReader& store);
 /// The keys of all waivers and revocations, whatever the objects hold. Two listings.
 Result<std::vector<std::string>> waiver_keys(ObjectReader& store);
-/// Whether load_…() says that the bytes stored are not a record that it reads: R011, R012, R007, B002 to B004. Another
+/// Whether load_…() failed because it cannot read the stored bytes as a record: R011, R012, R007, B002 to B004. Another
 /// `schema`, such as that of a later version (B004), counts as junk, too. Other errors, such as a proxy's page instead
 /// of the record (K020), may hide a valid one. Pure.
 bool is_junk(const Error& error);
@@ -133,7 +135,8 @@ bool is_junk(const Error& error);
 /// if the record has no directory. After R004 and any error of the store the set may be sealed. Four requests; three if
 /// the set is sealed already.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time);
-/// The same for a set whose record is at hand: it is not read, nor compared with `set`. One request less.
+/// The same for a set whose record is at hand, which must be that of `set`: it is not read, nor compared. One request
+/// less.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const SetRecord& record, const Timestamp& time);
 
 struct SealedSet {
@@ -148,7 +151,8 @@ Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest);
 Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest, SetRecord set);
 /// The same by a digest or its first 8 or more digits, as people write it: also R020, and a listing for a short digest.
 Result<SealedSet> load_sealed(ObjectReader& store, const std::string& digits);
-/// Returns these sets with their seals, in this order. Two requests per set, eight sets at the same time.
+/// Returns these sets with their seals, in this order. Fails as load_sealed() does for the first of them that fails.
+/// Two requests per set, eight sets at the same time.
 Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::vector<SetDigest>& digests);
 /// Returns all sealed sets at or below a directory ("42-linux", "42-linux/python/g"), sorted by the time of the seal,
 /// then by digest; an empty list if there are none. `directory` must not be empty, and has no slash at its end:
@@ -158,7 +162,8 @@ Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::v
 /// A set of `known` is taken as it is, without a read, if its seal is still there: both are immutable.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory,
                                                  const std::vector<SealedSet>& known = {});
-/// The same for the sets that are sealed in the directory itself. Costs one listing of its seals alone.
+/// The same for the sets that are sealed in the directory itself. Costs one listing of its seals, then two reads per
+/// set, one by one. A set of `known` that is sealed elsewhere is ignored.
 Result<std::vector<SealedSet>> sealed_sets_in(ObjectReader& store, const std::string& directory,
                                               const std::vector<SealedSet>& known = {});
 
@@ -174,11 +179,12 @@ struct Resolved {
 /// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run, without the slash of run::Layout::prefix(): "42-linux". Costs and errors of
-/// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed. To
-/// find the reason, R013 costs a second listing. It also reads the records of sets that retention removed there, one by
-/// one, until one can be read (and, in resolve_group(), is of that group), and then what retention did with that set.
-/// If a set and a part of it are both sealed there, the part is left out: a yank or a promotion of what is ready made
-/// it, not the run.
+/// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed.
+/// If a set and a part of it (SetRecord::subset_of) are both sealed there, the part is left out: a yank or a promotion
+/// of what is ready made it, not the run. Before it fails with R013, the call looks for a set whose seal retention
+/// removed, so that the message can name it. The look costs one more listing of everything below. It reads such sets
+/// one by one until it has read one (for resolve_group() one of the group), and then its record of retention. Errors of
+/// the look are ignored.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
@@ -200,16 +206,17 @@ struct View {
   ViewRecord record;
   std::vector<ShardRecord> shards; ///< sorted by project; all, except from load_view_for() and extend_view()
 };
-/// Returns the view that shows these sets, in this order, each once. Fails with R018 if two of them disagree about a
-/// file. Pure: the same sets in the same order give the same digest.
+/// Returns the view that shows these sets, in this order, each once. Fails with R018, or R023 as extend_view(), if two
+/// of them disagree about a file. Pure: the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
 /// Returns `base` with these sets appended; a set that it has already is not named twice. If both have a file, the
-/// record of `base` stays. Load `base` with load_view_for(base, sets): if the shard of a project of `sets` is missing
-/// in `base.shards`, the new view silently has only the new files of that project. The result has the shards that
-/// `base` has and those of these projects. Unknown fields of `base` are not taken over, except its waivers, and its
-/// empty extras without those that these sets fill. Fails with R018 if a file name gets two contents. Fails with R023
-/// instead if `base`, or another of the sets, has the `rocm` of another family, and both keys name their family (a part
-/// that begins with `gfx`). Pure.
+/// record of `base` stays. The caller has loaded `base` with load_view_for() for these sets. If the shard of one of
+/// their projects is missing in `base.shards`, the new view silently has only the new files of that project. The result
+/// has the shards that `base` has and those of the projects of `sets`. Unknown fields of `base` are dropped. Its
+/// waivers stay (waived.hpp). An empty extra (empty_extras.hpp) stays, unless these sets bring the missing package in
+/// the version of the extra. Fails with R018 if a file name gets two contents. Fails with R023 instead if a file of
+/// `rocm` gets two contents and the keys of the two files name different families (a part of the key that begins with
+/// `gfx`). Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
@@ -233,9 +240,10 @@ struct Channel {
 };
 /// Reads a channel and the ETag for swap_channel(); nullopt if it does not exist. R011, R012, R016. One request.
 Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name);
-/// The same, but a missing record is an error: corrupt (R026) if the channel has pages, because then the record was
-/// lost; otherwise not_found (R015), also if the store does not let us look for the pages. The look costs one or two
-/// heads. R015 also costs a listing: its hint names the channels that exist, if the store can be listed.
+/// The same, but a missing record is an error: corrupt (R026) if `channels/{name}/pages.json` exists, because then the
+/// record was lost; otherwise not_found (R015), also if the store does not let us look. Other pages are not looked at:
+/// a channel whose first pages were not completed gives R015. The look costs one or two heads. R015 also costs a
+/// listing: its hint names the channels that exist, if the store can be listed.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
 /// Reads a channel into `known`. If its ETag is still that of `known`, its bytes, which may block thousands of files,
 /// are not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.
@@ -247,8 +255,9 @@ Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// Replaces the channel `expected` by `next`, as one compare-and-swap; nullopt means that the channel must not exist
 /// yet. The caller has written the view and the ledger entry that `next` names, and has built `next` from `expected`.
 /// Returns `next` with its ETag; that is empty if another move followed this one, or the server gave none. A caller
-/// that moves the channel once more reads it again if the ETag is empty. Costs one write. If the condition failed or
-/// the reply was lost, the channel is read, and its ledger as far back as the generation of `next`. Then:
+/// that moves the channel once more reads it again if the ETag is empty. Costs conditional_writes() and one write. If
+/// the condition failed or the reply was lost, the channel is read, and its ledger as far back as the generation of
+/// `next`. Then:
 ///   the channel is `next`, or its ledger has the entry of `next`   success
 ///   the channel is still `expected` after a lost reply             outcome_unknown (R004): the write may still arrive
 ///   anything else, such as another channel                         precondition_failed (R003): start over
@@ -274,29 +283,33 @@ struct ChannelNames {
 /// Costs one listing of `channels/`, without the pages of channels. list_channels() returns the names alone.
 Result<ChannelNames> channel_names(ObjectReader& store);
 Result<std::vector<std::string>> list_channels(ObjectReader& store);
-/// Fails with corrupt R026 if the channel's record is gone: pages are written after the record, so pages without one
-/// are what is left of a channel. Other writers may make the channel meanwhile. Costs one request, two if it has pages.
+/// Fails with corrupt R026 if the channel has a `pages.json` and no record: pages are written after the record, so it
+/// was lost. Other pages are not looked at. Other writers may make the channel meanwhile. Costs one request, two if it
+/// has pages.
 Result<void> refuse_lost(ObjectReader& store, const std::string& name);
 
-/// Whether this entry is a `protect` that begins the ledger of a channel anew: the move before it, `acknowledges`, was
+/// Whether this entry is a `protect` that begins a new ledger of a channel: the move before it, `acknowledges`, was
 /// lost, and somebody answered for what the channel showed (`channel protect --trust-shown`). Looks at the action,
 /// `previous` (empty) and `acknowledges`; that `from_view` is empty, too, is checked by ledger_chain(). Pure.
 bool begins_anew(const LedgerRecord& move);
 
 constexpr std::size_t k_whole_chain = static_cast<std::size_t>(-1);
-/// Returns the moves of a channel, newest first: all, or so many. Checks that each entry fits the one after it: hash,
-/// channel, generation and view, and, if it reaches the oldest move, also with `newest`, that this is generation 1 or
-/// begins_anew(), within a million moves; corrupt (R017). Also fails with R010, R011 and R012 of an entry. Costs one
-/// read per move; all entries are in memory.
+/// Returns the moves of a channel, newest first: all, or at most `newest` of them. Checks that each entry fits the one
+/// after it, and the newest one the channel's record: hash, channel, generation and view. If the channel's first move
+/// is among those returned, it must not have a `from_view`, and must be of generation 1 or begins_anew(). If a check
+/// fails, and for more than a million moves, the call fails with corrupt (R017). Also fails with R010, R011 and R012 of
+/// an entry. Costs one read per move; all entries are in memory.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel,
                                                        std::size_t newest = k_whole_chain);
-/// Fails with not_found O047 if `channel prune` has given up what the channel showed at that generation: with the time
-/// of the pruning. `moves` is the channel's ledger_chain(); a generation that it lacks is not refused. Pure.
+/// Fails with not_found O047 if `channel prune` has given up what the channel showed at that generation. The message
+/// has the time of the last pruning. `moves` is the channel's ledger_chain(). Succeeds if none of them made that
+/// generation. Pure.
 Result<void> refuse_pruned(const ChannelRecord& channel, const std::vector<Stored<LedgerRecord>>& moves,
                            std::uint64_t generation);
-/// Whether what a move made the channel show is kept for `rollback --to`. The channel's current and previous view are
-/// always kept. What the channel showed at a `protect` is kept, too: after it, a rollback to an older view may bring
-/// back only files that the channel showed when it became protected (promote/plan_rollback.cpp). Pure.
+/// Whether the view that a move made the channel show is kept for `rollback --to`. All views from generation
+/// `keeps_from` on are kept. An earlier one is kept if it is the channel's current or previous view, or if the move is
+/// a `protect`. The view of a `protect` is needed because a rollback to an older view may bring back only files of it
+/// (promote/plan_rollback.cpp). Pure.
 bool keeps_view_of(const ChannelRecord& channel, const LedgerRecord& move);
 
 } // namespace quarry::registry

@@ -10,6 +10,8 @@
 #include "registry/retired.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
+#include "store/testing/temporary_directory.hpp"
+#include "sys/file.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
@@ -251,6 +253,16 @@ TEST_F(Registry, AChannelIsSwappedOnlyFromWhatWasRead) {
     EXPECT_EQ(swapped.error().kind, ErrorKind::precondition_failed);
   }
   EXPECT_EQ((*read_channel(*store_, "c"))->record.generation, 2u);
+}
+
+TEST(RegistryOfFiles, AFileInTheWayOfChannelsIsNotAMove) {
+  store::testing::TemporaryDirectory directory;
+  ASSERT_TRUE(sys::write_file(directory.path() + "/channels", "in the way"));
+  auto files = store::open_file_store(directory.path());
+  ASSERT_TRUE(files);
+  auto swapped = swap_channel(**files, std::nullopt, {"c", 1, ViewDigest(sha256("a view")), {}, {}, {}});
+  ASSERT_FALSE(swapped);
+  EXPECT_EQ(swapped.error().code, "D002") << render(swapped.error());
 }
 
 TEST_F(Registry, ALostReplyToASwapIsLookedUp) {
@@ -583,6 +595,13 @@ TEST_F(Registry, ADistributionNeedsAStoreThatCanCompareAndSwap) {
   EXPECT_EQ(moved.error().code, "R031");
   EXPECT_THAT(moved.error().message, HasSubstr("distribution v2/x"));
   EXPECT_THAT(*store_->list("v2/x/views/"), IsEmpty());
+}
+
+TEST_F(Registry, AProjectCalledViewsIsNotALostPointer) {
+  overwrite("v2/x/views/index.html", "another tool's page of the project `views`");
+  ASSERT_TRUE(claim_distribution(*store_, "v2/x"));
+  overwrite("v2/y/views/" + std::string(64, 'a') + ".json", "a move");
+  EXPECT_EQ(claim_distribution(*store_, "v2/y").error().code, "R010");
 }
 
 TEST_F(Registry, ChannelsAreListedWithoutTheirPages) {

@@ -36,14 +36,17 @@ Result<ReleaseRecord> load_release(ObjectReader& store, const ReleaseDigest& dig
 /// All releases, sorted by digest, as list_evidence() of registry.hpp: junk is left out and told in `skipped` (R021).
 /// One listing and a read for each, sixteen at the same time.
 Result<std::vector<Stored<ReleaseRecord>>> list_releases(ObjectReader& store, Findings& skipped);
-/// Whether a new release may get the name: invalid_argument R025 for one that is blank or looks like digits of a digest
-/// (8 to 64 hex digits): `release:NAME` could mean another release, today or later. Pure.
+/// Whether a new release may get the name. Fails with invalid_argument R025 if it is blank, or consists of 8 to 64 hex
+/// digits of either case: find_release() could take it for the digest of another release. Pure.
 Result<void> check_release_name(const std::string& name);
-/// The release that people mean by its digest, the first 8 or more digits of it, or its name. Digits come first. Fails
-/// with not_found R010, and with invalid_argument R020 for digits or R024 for a name that several releases have: it
-/// lists their digests; with corrupt R021 for a name if a record that may have it cannot be read. A full digest is
-/// returned as it is: whether it exists is not checked. Digits cost a listing; a name, and digits with which no digest
-/// begins, cost what list_releases() does.
+/// The release that people mean by its digest, the first 8 or more digits of it, or its name. A word of 8 to 64
+/// lower-case hex digits is looked up as digits first, and as a name if no digest begins with it. A full digest is
+/// returned as it is: whether it exists is not checked. Other digits cost a listing. A name costs what list_releases()
+/// does. Fails with:
+///   R010 not_found         no release is meant
+///   R020 invalid_argument  several digests begin with the digits
+///   R024 invalid_argument  several releases have the name; the details list their digests
+///   R021 corrupt           a record that may have the name cannot be read
 Result<ReleaseDigest> find_release(ObjectReader& store, const std::string& word);
 /// The sealed sets of a release, as find_release() finds it. `files` is the union of their files, or empty if two sets
 /// have one file name with different content, as the `rocm` of two families have. Fails with R010 to R014, R020, R021,

@@ -15,9 +15,9 @@ struct SdistRequirements {
   std::vector<std::string> extras;
 };
 
-/// What PKG-INFO says. If Requires-Dist is Dynamic, the build of the wheel may change it: what is listed then counts
-/// as all that any machine may require. nullopt if nothing can be said: Requires-Dist is Dynamic and empty, or the
-/// metadata is of a version before 2.2 and has none.
+/// Returns what PKG-INFO lists, also if Requires-Dist is Dynamic: the build of the wheel may change it then, but
+/// nothing else is known. nullopt if PKG-INFO lists no requirement and that proves nothing: Requires-Dist is Dynamic,
+/// or the metadata has a version before 2.2.
 std::optional<SdistRequirements> requirements_of_sdist(const dist::Metadata& metadata);
 
 /// Replaces those of the record of a source distribution. Text that is not UTF-8 changes nothing.

@@ -14,7 +14,8 @@ struct RetiredRecord { ///< quarry.retired/1
   std::string directory; ///< of the set
   /// tombstoned: the seal is about to be removed or is gone; the files are there. purging: files are being removed.
   /// purged: the files are gone. kept: the seal is about to be written again or is back (`retain undo`). The record is
-  /// written first, so after a killed run only the seal says whether the set counts.
+  /// written before the seal is removed or written again. So after a killed run the seal may not fit the state: the set
+  /// counts exactly if its seal exists.
   Retirement state;
   std::string rule;        ///< that decided, such as "nightly"
   PlanDigest plan;         ///< with which it was tombstoned
@@ -37,8 +38,8 @@ std::string retired_key(const std::string& directory, const SetDigest& set);
 std::optional<SetDigest> set_of_retired_key(std::string_view key);
 /// Returns the canonical bytes, without a newline at the end.
 std::string to_json(const RetiredRecord& record);
-/// nullopt: retention has never touched the set. Fails with B002 to B004, and with R012 for another set's record. One
-/// read.
+/// nullopt: retention has never touched the set. Fails with B002 to B004 and R012, also for the record of another
+/// set or directory. One read.
 Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::string& directory, const SetDigest& set);
 /// Replaces `expected` by `next`; nullopt: the record must not exist yet. After any failure the record is read. Then:
 ///   it is `next`                               success: the write arrived, or another run wrote the same

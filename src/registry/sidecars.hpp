@@ -1,5 +1,5 @@
 #pragma once
-// METADATA that lies beside a wheel, for installers that resolve dependencies without the wheel.
+// METADATA that lies next to a wheel, for installers that resolve dependencies without the wheel.
 #include "sys/path.hpp"
 #include <fmt/core.h>
 #include <string>

@@ -11,11 +11,11 @@ namespace quarry::registry {
 
 struct Waived {
   SetDigest set;       ///< that was judged; the view shows it or a part of it
-  WaiverDigest waiver; ///< of the record; what follows is copied from it
+  WaiverDigest waiver; ///< suite, approver, reason and expires are copied from its record
   std::string suite;   ///< empty: every suite
   std::string approver, reason;
   std::string expires;                    ///< a time
-  std::vector<std::string> cells = {};    ///< that it made ready, as words_of() has them; sorted
+  std::vector<std::string> cells = {};    ///< that the waiver made ready, as words_of() has them; sorted
   std::vector<std::string> projects = {}; ///< whose files these cells install; sorted
   auto operator<=>(const Waived&) const = default;
 };

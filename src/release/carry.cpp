@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "base/text.hpp"
 #include "pages/projection.hpp"
+#include "promote/fed_moves.hpp"
 #include "publish/distribute.hpp"
 #include "publish/shown.hpp"
 #include "registry/feeders.hpp"
@@ -37,15 +38,6 @@ Result<SetsMoved> between(ObjectReader& store, const std::vector<SetDigest>& fro
   return moved;
 }
 
-/// What the last rollback of the channel took out and brought back; nothing if its last change of view was not one.
-Result<SetsMoved> by_last_rollback(ObjectReader& store, const std::string& channel) {
-  TRY(auto last, promote::last_rollback(store, channel));
-  if (!last) return SetsMoved();
-  TRY(auto from, registry::load_view(store, last->from_view), "which the channel showed before its rollback");
-  TRY(auto to, registry::load_view(store, last->to_view), "which the channel shows");
-  return between(store, from.sets, to.sets);
-}
-
 std::string described(const Destination& to, const std::vector<DistributionPlan>& plans) {
   auto text = to.locator + " " + to.prefix;
   for (const auto& plan : plans) text += fmt::format("\n{} {}", plan.directory(), plan.digest);
@@ -59,6 +51,7 @@ struct Following {
   const Destination& to;
   SetsMoved sets = {};
   std::vector<DistributionPlan> plans = {}; ///< sorted by directory
+  bool channel_moves = false;               ///< in this run; its policy was asked then
 
   Result<std::vector<DistributionPlan>> plan_now() const { return plan_carried(source, channel, to, sets); }
   Result<void> plan() {
@@ -77,6 +70,14 @@ Result<bool> is_something_behind(const Following& following) {
   return false;
 }
 
+/// What an earlier rollback of the channel brought back may have left the distribution since, by a signed move of its
+/// own. Whoever brings it back undoes that move, and needs a key as for a rollback of the distribution.
+Result<void> check_return(const Following& following, const DistributionPlan& plan, const promote::Options& options) {
+  if (following.channel_moves || !plan.moves() || (plan.unblocks == 0 && plan.returns.empty())) return {};
+  return promote::check_signer_there(*following.to.store, plan.expected.record, registry::Action::rollback,
+                                     options.key);
+}
+
 /// One distribution; when somebody else moves it, or nobody knows whether it moved, it is planned anew: the channel has
 /// moved already.
 Result<promote::DistributionReceipt> carry_one(const Following& following, const DistributionPlan& planned,
@@ -89,7 +90,9 @@ Result<promote::DistributionReceipt> carry_one(const Following& following, const
     TRY(auto anew, following.plan_now());
     auto same = [&](const DistributionPlan& one) { return one.directory() == planned.directory(); };
     auto at = std::ranges::find_if(anew, same);
-    if (at != anew.end()) plan = *at;
+    if (at == anew.end()) continue;
+    plan = *at;
+    TRY_DO(check_return(following, plan, options));
   }
 }
 
@@ -124,7 +127,31 @@ void show_plans(const std::vector<DistributionPlan>& plans, CarriedRollback& car
   }
 }
 
+/// What the pages said about these sets when they were last shown there.
+Result<void> remember_remarks(ObjectReader& store, const registry::DistributionRecord& now,
+                              std::vector<ShownSet>& back) {
+  constexpr std::size_t k_moves_looked_at = 64; // what comes back was taken out by one of the last moves
+  if (back.empty()) return {};
+  TRY(auto moves, registry::distribution_moves(store, now, k_moves_looked_at));
+  for (auto& one : back)
+    for (const auto& move : moves) {
+      auto before = std::ranges::find(move.shown.sets, one.set, &ShownSet::set);
+      if (before == move.shown.sets.end()) continue;
+      one.remarks = before->remarks;
+      break;
+    }
+  return {};
+}
+
 } // namespace
+
+Result<SetsMoved> by_last_rollback(ObjectReader& store, const std::string& channel) {
+  TRY(auto last, promote::last_rollback(store, channel));
+  if (!last) return SetsMoved();
+  TRY(auto from, registry::load_view(store, last->from_view), "which the channel showed before its rollback");
+  TRY(auto to, registry::load_view(store, last->to_view), "which the channel shows");
+  return between(store, from.sets, to.sets);
+}
 
 Result<std::vector<DistributionPlan>> plan_carried(ObjectReader& source, const std::string& channel,
                                                    const Destination& to, const SetsMoved& sets) {
@@ -142,9 +169,10 @@ Result<std::vector<DistributionPlan>> plan_carried(ObjectReader& source, const s
     if (seal) changes[set.set.directory].back.push_back({set.digest, set.source}); // it was shown there before
   }
   std::vector<DistributionPlan> plans;
-  for (const auto& [directory, change] : changes) {
+  for (auto& [directory, change] : changes) {
     TRY(auto now, registry::read_distribution(*to.store, directory));
     if (!now) continue;
+    TRY_DO(remember_remarks(*to.store, now->record, change.back));
     auto next = now->record.shown.sets;
     auto leaves = [&](const SetDigest& digest) {
       return !digest.empty() && std::ranges::find(change.leave, digest) != change.leave.end();
@@ -188,6 +216,9 @@ Result<CarriedRollback> rollback_with(ObjectStore& store, const std::string& cha
     TRY(auto behind, is_something_behind(following));
     if (!receipt && !behind) return fail(std::move(receipt).error());
   }
+  following.channel_moves = receipt && !receipt->completed && receipt->plan.moves();
+  if (!options.dry_run)
+    for (const auto& plan : following.plans) TRY_DO(check_return(following, plan, options));
   CarriedRollback carried;
   if (receipt) {
     carried.digest = receipt->digest;

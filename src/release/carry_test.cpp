@@ -1,9 +1,12 @@
 #include "release/carry.hpp"
 
+#include "gate/testing/policies.hpp"
+#include "promote/withdraw_from.hpp"
 #include "publish/distribute.hpp"
 #include "publish/move.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/upkeep.hpp"
+#include "registry/feeders.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
 #include <gmock/gmock.h>
@@ -109,6 +112,35 @@ TEST(Carry, AChannelThatWasRolledBackAloneIsFollowed) {
   EXPECT_FALSE(done->channel);
   EXPECT_THAT(fed.shown(), ElementsAre("7.0")) << "it does not go back a second time";
   EXPECT_THAT(fed.listed(), ElementsAre("7.0", "9.0"));
+}
+
+TEST(Carry, WhatASignedMoveTookOutSinceComesBackWithAKeyOnly) {
+  Fed fed;
+  auto lead = *Ed25519PrivateKey::create();
+  auto law = gate::testing::parsed_policy("[[signer]]\nname = \"lead\"\nkey = \"" + lead.public_key().base64() +
+                                          "\"\nsigns = [\"moves\"]\n[[require]]\nplatforms=[\"linux\"]\n"
+                                          "families=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
+  auto feeder = registry::feeder_of(*fed.store, "stable");
+  feeder->policy = *registry::put_policy(*fed.store, {gate::canonical_json(law)});
+  publish::DistributeOptions feeding{k_carry_now, 1};
+  feeding.feeders[k_place] = {*feeder};
+  ASSERT_TRUE(publish::distribute(*fed.store, *fed.other, *publish::plan_distribution({fed.first}, k_place), feeding));
+  ASSERT_TRUE(fed.roll());
+  auto forward = Fed::wanted();
+  forward.to_generation = 2;
+  auto followed = fed.roll(forward);
+  ASSERT_TRUE(followed) << render(followed.error()) << ": the channel moves, and its policy was asked";
+  ASSERT_THAT(fed.listed(), ElementsAre("7.0", "9.0", "7.1"));
+  auto yank = promote::plan_distribution_withdrawal(*fed.other, k_place, {"rocm-7.1.tar.gz"});
+  ASSERT_TRUE(yank && promote::withdraw_from_distribution(*fed.other, *yank, {"lead", k_carry_now, "bad", lead}));
+  auto refused = fed.roll();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "O041") << render(refused.error());
+  EXPECT_THAT(fed.listed(), ElementsAre("7.0", "9.0"));
+  auto with = Fed::wanted();
+  with.key = lead;
+  EXPECT_TRUE(fed.roll(with));
+  EXPECT_THAT(fed.listed(), ElementsAre("7.0", "9.0", "7.1"));
 }
 
 TEST(Carry, KilledAtAnyRequestTheSameCommandCompletesIt) {

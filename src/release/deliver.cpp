@@ -3,9 +3,13 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "pages/projection.hpp"
+#include "promote/fed_moves.hpp"
+#include "publish/before_distribute.hpp"
 #include "publish/shown.hpp"
 #include "publish/unseen.hpp"
 #include "registry/feeders.hpp"
+#include "release/fed.hpp"
+#include "release/remarks.hpp"
 #include <fmt/core.h>
 #include <set>
 
@@ -16,29 +20,13 @@ namespace {
 Result<publish::Feeders> feeders_of(const Consignment& what, const std::vector<publish::Distributed>& planned) {
   std::map<std::string, std::set<std::string>> channels; // by directory
   for (std::size_t i = 0; i < planned.size(); ++i) {
-    auto& own = channels[planned[i].set.directory];
-    for (const auto& digest : {what.sets[i].digest, what.sets[i].set.subset_of, registry::SetDigest()})
-      if (auto found = what.to.channels.find(digest); found != what.to.channels.end())
-        own.insert(found->second.begin(), found->second.end());
+    channels[planned[i].set.directory].merge(channels_of(what, what.sets[i]));
   }
   publish::Feeders feeders;
   for (const auto& [directory, names] : channels) {
     TRY(feeders[directory], registry::feeders_of(what.source, {names.begin(), names.end()}));
   }
   return feeders;
-}
-
-/// The sets that these channels show; nullopt if one of them is in another store.
-Result<std::optional<std::set<registry::SetDigest>>> shown_by(store::ObjectReader& source,
-                                                              const std::set<std::string>& channels) {
-  std::set<registry::SetDigest> sets;
-  for (const auto& name : channels) {
-    TRY(auto channel, registry::read_channel(source, name));
-    if (!channel) return std::optional<std::set<registry::SetDigest>>();
-    TRY(auto view, registry::load_view(source, channel->record.view), "while reading channel " + name);
-    sets.insert(view.sets.begin(), view.sets.end());
-  }
-  return std::optional(std::move(sets));
 }
 
 /// What a directory shows and none of the channels that feed it: it came while no policy protected the channel, or left
@@ -48,20 +36,19 @@ Result<void> note_strays(const Consignment& what, const std::string& directory, 
   if (!now || now->record.fed_by.empty()) return {};
   std::set<std::string> channels;
   for (const auto& feeder : now->record.fed_by) channels.insert(feeder.channel);
-  TRY(auto shown, shown_by(what.source, channels));
-  if (!shown) return {};
+  TRY(auto digests, strays_of(what.source, now->record, channels));
+  if (!digests || digests->empty()) return {};
   std::vector<std::string> strays;
-  for (const auto& one : now->record.shown.sets)
-    if (!one.source.empty() && !shown->contains(one.source)) strays.push_back("set:" + one.source.short_hex());
-  if (strays.empty()) return {};
+  for (const auto& digest : *digests) strays.push_back("set:" + digest.short_hex());
   constexpr std::size_t k_named = 5;
   auto address = publish::address_of(*what.to.store, directory);
   auto names = text::join(std::vector<std::string>(channels.begin(), channels.end()), ", ");
-  notes.push_back({"O062", Severity::warning, address,
-                   fmt::format("shows {} that {} {} not show: {}", units::things(strays.size(), "set"), names,
-                               channels.size() == 1 ? "does" : "do", text::first(strays, k_named)),
-                   fmt::format("if people must not install it: `quarry yank {} --channel {} --reason TEXT`",
-                               strays.front(), address)});
+  notes.push_back(
+      {"O062", Severity::warning, address,
+       fmt::format("shows {} that {} {} not show: {}", units::things(strays.size(), "set"), names,
+                   channels.size() == 1 ? "does" : "do", text::first(strays, k_named)),
+       fmt::format("if people must not install it: `quarry yank {} --channel {} --reason TEXT{}`", strays.front(),
+                   address, promote::wants_signed_moves_there(*what.to.store, now->record) ? " --sign KEY" : "")});
   return {};
 }
 } // namespace
@@ -93,6 +80,17 @@ Result<void> check_delivery(const Consignment& what, const Means& means) {
   return {};
 }
 
+Result<void> check_together(const Destination& to, const std::vector<registry::SealedSet>& sets) {
+  TRY(auto planned, publish::plan_distribution(sets, to.prefix));
+  return publish::refuse_two_contents(planned);
+}
+
+Result<void> check_writable(const Consignment& what, bool signs) {
+  TRY(auto planned, publish::plan_distribution(what.sets, what.to.prefix));
+  TRY(auto feeders, feeders_of(what, planned));
+  return publish::check_writable(*what.to.store, planned, feeders, signs);
+}
+
 Result<Delivery> deliver(const Consignment& what, const Means& means, const promote::Options& options) {
   const auto& [source, to, sets] = what;
   Delivery done;
@@ -110,8 +108,10 @@ Result<Delivery> deliver(const Consignment& what, const Means& means, const prom
     publish::DistributeOptions copying{options.when, means.transfers, to.hash_bytes};
     for (const auto& [directory, history] : *to.found) copying.histories.push_back(history);
     TRY(copying.feeders, feeders_of(what, done.sets));
+    TRY_DO(add_remarks(what, done.sets));
     copying.who = options.who, copying.why = options.why, copying.tool = means.tool;
     copying.before_showing = to.before_showing;
+    copying.key = options.key;
     TRY(done.receipt, publish::distribute(source, *to.store, done.sets, copying));
   }
   for (const auto& [directory, history] : *to.found) {

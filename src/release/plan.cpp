@@ -144,6 +144,19 @@ Result<Plan> plan_all(ObjectReader& store, const Request& request) {
 
 namespace {
 
+/// O002 with what decides these parts now: whoever reviewed the plan finds there what has changed since.
+Result<void> not_as_reviewed(ObjectReader& store, Error error, const std::vector<const Part*>& parts) {
+  constexpr std::size_t k_lines = 60;
+  auto lines = std::move(error.details);
+  for (const auto* part : parts) {
+    if (!part->plan) continue; // an earlier run has moved this channel
+    TRY(auto facts, promote::facts_now(store, *part->plan));
+    lines.insert(lines.end(), facts.begin(), facts.end());
+  }
+  error.details = text::first_lines(std::move(lines), k_lines);
+  return fail(std::move(error));
+}
+
 /// The plan that `--execute` names, as an earlier run stored it, with each channel that has moved; nullopt if no run
 /// has begun it.
 Result<std::optional<Plan>> begun(ObjectStore& store, const Request& request, const promote::Options& options) {
@@ -170,22 +183,28 @@ Result<std::optional<Plan>> begun(ObjectStore& store, const Request& request, co
     if (part.receipt) continue;
     TRY_DO(plan_part(store, request, part));
     if (part.digest != known->plan)
-      return fail(Error::of(ErrorKind::precondition_failed, "O002",
-                            fmt::format("channel {} would not get what was reviewed", part.request.channel))
-                      .with_detail("reviewed  " + known->plan.hex())
-                      .with_detail("now       " + part.digest.hex())
-                      .with_hint("look at `--dry-run` again, then execute its digest"));
+      TRY_DO(not_as_reviewed(store,
+                             Error::of(ErrorKind::precondition_failed, "O002",
+                                       fmt::format("channel {} would not get what was reviewed", part.request.channel))
+                                 .with_detail("reviewed  " + known->plan.hex())
+                                 .with_detail("now       " + part.digest.hex())
+                                 .with_hint("look at `--dry-run` again, then execute its digest"),
+                             {&part}));
   }
   return std::optional(std::move(planned));
 }
 
-Result<void> check_reviewed(const Plan& planned, const registry::ReviewedPlan& reviewed) {
+Result<void> check_reviewed(ObjectReader& store, const Plan& planned, const registry::ReviewedPlan& reviewed) {
   if (reviewed.names(planned.digest)) return {};
-  return fail(Error::of(ErrorKind::precondition_failed, "O002",
-                        "the plan that was reviewed is not the plan that would be executed now")
-                  .with_detail("reviewed  " + reviewed.digits())
-                  .with_detail("now       " + planned.digest.hex())
-                  .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest"));
+  std::vector<const Part*> parts;
+  for (const auto& part : planned.parts) parts.push_back(&part);
+  return not_as_reviewed(store,
+                         Error::of(ErrorKind::precondition_failed, "O002",
+                                   "the plan that was reviewed is not the plan that would be executed now")
+                             .with_detail("reviewed  " + reviewed.digits())
+                             .with_detail("now       " + planned.digest.hex())
+                             .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest"),
+                         parts);
 }
 
 /// Whether the channel has moved by this part; a run may die, or lose the reply, after its swap. A ledger that cannot
@@ -243,7 +262,7 @@ Result<Plan> one_round(ObjectStore& store, const Request& request, const Options
   }
   if (!planned) {
     TRY(planned, plan_all(store, request));
-    if (execute_reviewed) TRY_DO(check_reviewed(*planned, *options.each.execute));
+    if (execute_reviewed) TRY_DO(check_reviewed(store, *planned, *options.each.execute));
   }
   if (planned->held || options.each.dry_run) return std::move(*planned);
   TRY_DO(execute(store, *planned, options));

@@ -1,9 +1,9 @@
 #include "release/shown.hpp"
 
-#include "base/json.hpp"
+#include "registry/verdicts.hpp"
 #include "registry/waived.hpp"
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <fmt/core.h>
 #include <set>
 
 namespace quarry::release {
@@ -20,14 +20,9 @@ const registry::SealedSet* set_of(const Shown& release, const registry::SealedSe
   return found == release.sets.end() ? nullptr : &*found;
 }
 
-std::string text_at(const Json& object, const char* key) {
-  auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-bool is_of(const Shown& release, const std::string& set) {
+bool is_of(const Shown& release, const registry::SetDigest& set) {
   return std::any_of(release.sets.begin(), release.sets.end(),
-                     [&](const registry::SealedSet& sealed) { return sealed.digest.hex() == set; });
+                     [&](const registry::SealedSet& sealed) { return sealed.digest == set; });
 }
 
 bool brings(const Shown& release, const registry::EmptyExtra& extra) {
@@ -40,26 +35,26 @@ bool brings(const Shown& release, const registry::EmptyExtra& extra) {
 }
 
 /// What one verdict says about the sets of the release.
-void add_cells(const Json& verdict, const std::string& channel, Shown& release,
+void add_cells(const registry::VerdictDocument& verdict, const std::string& channel, Shown& release,
                std::set<registry::WaiverDigest>& waivers) {
-  auto cells = verdict.find("cells");
-  if (cells == verdict.end() || !cells->is_array()) return;
-  auto of_it = [&](const Json& cell) { return is_of(release, text_at(cell, "set")); };
-  if (std::none_of(cells->begin(), cells->end(), of_it)) return; // a cell that names no set is of another release
-  for (const auto& cell : *cells) {
-    auto where = cell.find("cell");
-    if (where == cell.end() || !where->is_object() || text_at(cell, "verdict") != "ready") continue;
-    auto set = text_at(cell, "set");
-    if (!set.empty() && !is_of(release, set)) continue;
-    auto waived = cell.find("waived");
-    release.cells.push_back({channel, text_at(*where, "platform"), text_at(*where, "family"), text_at(*where, "python"),
-                             text_at(*where, "framework"),
-                             waived != cell.end() && waived->is_boolean() && waived->get<bool>()});
-    if (auto by = cell.find("waivers"); by != cell.end() && by->is_array())
-      for (const auto& waiver : *by)
-        if (auto digest = registry::WaiverDigest::parse(waiver.is_string() ? waiver.get<std::string>() : ""))
-          waivers.insert(*digest);
+  auto of_it = [&](const registry::VerdictCell& cell) { return is_of(release, cell.set); };
+  if (std::ranges::none_of(verdict.cells, of_it)) return; // a cell that names no set is of another release
+  for (const auto& one : verdict.cells) {
+    if (!one.ready() || (!one.set.empty() && !is_of(release, one.set))) continue;
+    const auto& cell = one.cell;
+    release.cells.push_back(
+        {channel, std::string(cell.platform.text()), cell.family, cell.python, cell.framework, one.waived});
+    waivers.insert(one.waivers.begin(), one.waivers.end());
   }
+}
+
+Finding unread(const std::string& channel, const registry::VerdictDigest& verdict, const Error& error) {
+  return {
+      error.code, Severity::warning, "channel " + channel,
+      fmt::format("verdict {} let sets into this channel and cannot be read, so what it tested and waived is missing "
+                  "here: {}",
+                  verdict.short_hex(), error.message),
+      error.hint};
 }
 
 /// The verdicts by which sets of the release came into a channel.
@@ -70,10 +65,14 @@ Result<void> add_verdicts(store::ObjectReader& store, const registry::ChannelRec
     TRY(auto entry, registry::load_ledger(store, digest), "while reading the ledger of channel " + channel.name);
     digest = entry.previous;
     if (entry.verdict.empty() || entry.action != registry::Action::promote) continue;
-    auto verdict = registry::load_verdict(store, entry.verdict);
-    if (!verdict) continue; // older programs named verdicts that they did not store
-    TRY(auto document, json::parse({verdict->json, "a verdict"}));
-    add_cells(document, channel.name, release, waivers);
+    auto record = registry::load_verdict(store, entry.verdict);
+    auto document = record ? registry::read_verdict(*record) : fail(std::move(record).error());
+    if (document)
+      add_cells(*document, channel.name, release, waivers);
+    else if (document.error().kind == ErrorKind::not_found || document.error().kind == ErrorKind::corrupt)
+      release.unread.push_back(unread(channel.name, entry.verdict, document.error()));
+    else
+      return fail(std::move(document).error());
   }
   return {};
 }
@@ -99,7 +98,7 @@ Result<void> add_channel(store::ObjectReader& store, const std::string& name, Sh
   for (auto& one : registry::empty_extras_of(view))
     if (brings(release, one)) to.empty_extras.push_back(std::move(one));
   for (const auto& one : registry::waived_of(view)) // also of moves further back than those that are looked at
-    if (is_of(release, one.set.hex())) waivers.insert(one.waiver);
+    if (is_of(release, one.set)) waivers.insert(one.waiver);
   release.channels.push_back(std::move(to));
   return add_verdicts(store, channel->record, release, waivers);
 }

@@ -1,5 +1,6 @@
 #pragma once
 // A release with the channels that show it and what let it there.
+#include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/empty_extras.hpp"
 #include "registry/releases.hpp"
@@ -33,10 +34,12 @@ struct Shown {
   std::vector<ShownIn> channels;
   std::vector<ShownCell> cells;
   std::vector<ShownWaiver> waivers; ///< that the verdicts of these cells used
+  Findings unread;                  ///< verdicts that cannot be read: their cells and waivers are missing here
 };
 
 /// `word` is a digest, its first digits, or a name. Costs two reads for each set, and for each channel its view and its
-/// last 64 moves. Fails as registry::find_release() and the loads of these records do. Thread-safe as the store.
+/// last 64 moves. A verdict that is lost or altered is listed in `unread`. Fails as registry::find_release() and the
+/// loads of these records do. Thread-safe as the store.
 Result<Shown> load_shown(store::ObjectReader& store, const std::string& word);
 
 } // namespace quarry::release

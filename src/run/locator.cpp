@@ -1,6 +1,7 @@
 #include "run/locator.hpp"
 
 #include "base/ascii.hpp"
+#include "base/file_url.hpp"
 #include "base/text.hpp"
 #include "run/layout.hpp"
 #include <algorithm>
@@ -115,10 +116,9 @@ Result<Locator> parse_file(Locator locator, std::string_view rest) {
   // file://HOST/PATH would be another machine; file:///PATH is a URL and so percent-encoded; file:PATH is taken as it
   // is.
   if (rest.starts_with("//")) {
-    rest.remove_prefix(2);
-    if (rest.starts_with("localhost/")) rest.remove_prefix(9);
-    if (!rest.starts_with('/')) return malformed("L006", locator.text, "names another machine", "file:PATH");
-    locator.path = text::percent_decode(rest);
+    auto path = text::path_of_file_url("file:" + std::string(rest));
+    if (!path) return malformed("L006", locator.text, "names another machine", "file:PATH");
+    locator.path = std::move(*path);
   } else {
     locator.path = rest;
   }

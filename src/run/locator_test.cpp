@@ -28,6 +28,7 @@ TEST(Locator, FilePaths) {
                             {"file:/srv/x", "/srv/x"},
                             {"file:///srv/a%20b", "/srv/a b"},
                             {"file://localhost/x", "/x"},
+                            {"file://LOCALHOST/x", "/x"},
                             {"FILE:x", "x"},
                             {"file:a%20b", "a%20b"},
                             {"file:run:42", "run:42"}})

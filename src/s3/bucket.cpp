@@ -118,7 +118,8 @@ tl::expected<net::Response, Refusal> Bucket::once(const Call& call, Credentials&
   // Retried, so that the next answer has the ETag if the write did happen.
   if (foreign && !error && call.method == "PUT") {
     refusal.trouble = net::Trouble::busy;
-    refusal.ambiguous = !is_page(answer->body); // a captive portal has sent nothing on
+    // A captive portal has sent nothing on. Whatever else stands there may send it on later.
+    refusal.ambiguous = refusal.unanswered = !is_page(answer->body);
   }
   if (refusal.error.is(codes::access_denied))
     refusal.error.hint = hint_of_denial({call.method, !call.key.empty(), !used.keys.access_key.empty()});

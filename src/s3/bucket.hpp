@@ -23,16 +23,20 @@ struct Call {
   std::optional<content::Rope> body = {};
   /// Hex; empty: the signature does not cover the body (unsigned_body_is_safe()). Not needed if there is no body.
   std::string body_sha256 = {};
-  std::uint64_t answer_bytes_max = 1u << 20; ///< a longer answer fails; not for a sink
-  /// An attempt fails if no byte moves for this long, or for QUARRY_STALL_SECONDS if that is shorter.
+  /// A success with a longer body fails (H006); what a sink takes is not limited. The body of another answer is cut.
+  std::uint64_t answer_bytes_max = 1u << 20;
+  /// An attempt fails if no byte moves for this long, or for QUARRY_STALL_SECONDS if that is shorter. Connecting may
+  /// take 10 s at most.
   std::uint64_t stall_ms = 60'000;
-  bool wait_before_body = false;    ///< send the body only after the server has accepted the headers (100-continue)
+  /// Ask the server before the body is sent (100-continue): a refusal then comes first. After 1 s without an answer the
+  /// body is sent all the same.
+  bool wait_before_body = false;
   bool answer_may_be_error = false; ///< the body of a 200 may be an <Error>
   /// False: one attempt. What it taught (clock, region, expired credentials) serves the next call, which the caller
   /// makes if it wants to.
   bool repeat = true;
-  /// Takes the body of a success, piece by piece. Its error ends the call without a retry. If the call fails later (cut
-  /// off, K020), the caller discards what the sink took.
+  /// Takes the body of a 2xx, piece by piece, before it is known whether the call succeeds. If the call fails (cut off,
+  /// K020), the caller discards what the sink took. An error of the sink ends the call without a retry.
   std::function<Result<void>(const net::Response&, std::span<const std::byte>)> sink = {};
   std::function<void()> on_start = {}; ///< called before each attempt: a sink must discard what it received so far
   std::function<void(std::uint64_t)> on_sent = {}; ///< bytes of the body that this attempt has sent so far
@@ -44,8 +48,8 @@ struct Done {
 using Outcome = tl::expected<Done, Refusal>;
 
 /// Limits the retries of all calls to a bucket, so that an overloaded server is not flooded. A retry after a wait costs
-/// k_price. A retry at once is free: after a corrected clock, credentials or region, or the first time in a row that a
-/// kept connection was closed. Each success gives 1 back. Thread-safe.
+/// k_price. Retries without a wait are free: those after a corrected clock, credentials or region, and the first one
+/// after a kept connection was closed. Each success gives 1 back. Thread-safe.
 class RetryBudget {
 public:
   bool take() { ///< pays for a retry; false: none is left
@@ -76,24 +80,32 @@ public:
   /// is 0 for:
   ///   - failures of the network;
   ///   - failures to get credentials (credentials.hpp); that attempt sent nothing;
-  ///   - errors of our own: of the sink, of reading the body, an answer that is too long (H006), an interruption
+  ///   - errors of our own: of the sink, of reading the body, a success that is too long (H006), an interruption
   ///     (D006);
-  ///   - answers that are not from S3 (K020): an HTML page as an error (errors.hpp) or to DELETE, a foreign redirect,
-  ///     or a success without an ETag to HEAD, GET or PUT of an object (not to a request with a query, except PUT of a
-  ///     part). Any other page with 200 passes as a success, also where answer_may_be_error is set: its parser fails.
-  /// Retries: at most 6 attempts in all, whatever the causes, each as long as bytes move.
-  ///   - Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp). A PUT
-  ///     whose success has no ETag is retried in the same way. With an HTML page as its body this attempt did not
-  ///     write; with any other body it may have, and the call is ambiguous.
+  ///   - answers that are not from S3 (K020). refusal_of() recognises errors and redirects of other servers
+  ///     (errors.hpp). A 2xx is not from S3 if it is an HTML page and answers DELETE, or if it lacks its ETag.
+  ///
+  /// A 2xx must have an ETag header if it answers HEAD or GET of an object without a query, or PUT of an object or a
+  /// part. A call with answer_may_be_error, such as a copy, needs none: its ETag is in the body. If a 2xx that lacks
+  /// its ETag has an <Error> as its body, and no sink took it, the call fails with that error of S3 instead of K020.
+  /// All other HTML pages with 200 pass as a success: the caller's parser fails.
+  ///
+  /// Retries: at most 6 attempts for all causes together. An attempt has no time limit while bytes move.
+  ///   - Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp).
+  ///   - A PUT whose success lacks its ETag is retried like a transient failure. If the body is an HTML page, we assume
+  ///     that a proxy wrote it and sent nothing on. With any other body the call is ambiguous.
   ///   - A wrong clock, expired credentials or another region is corrected, and the request is sent again at once.
   ///     Damaged bytes (K007) are sent again after a wait. If the next attempt fails for the same cause, the call
   ///     fails.
   ///   - The call fails at once if the wait would end more than 3 minutes after the call began, or if the server asks
-  ///     for more than 60 s. The thread sleeps while it waits; an interruption ends the call (cancelled D006).
-  /// The answer to HEAD has no S3 code, so after 400, 403, 301 or 307 to HEAD of an object a GET of one byte follows.
-  /// If the GET succeeds, or its answer is 404 (absent) or 416 (empty), it contradicts the HEAD, which is then tried
-  /// again like a transient failure. After the last attempt the call fails with the HEAD's own status and error: after
-  /// 403 with K003, although the object may be absent. If the GET fails in another way, the attempt has that failure.
+  ///     for more than 60 s. So a call whose first attempt took 3 minutes is not retried after a wait. The thread
+  ///     sleeps while it waits; an interruption ends the call (cancelled D006).
+  /// The answer to HEAD has no S3 code. So if S3 answers HEAD of an object with 400, 403, 301 or 307, the same attempt
+  /// also sends a GET of one byte:
+  ///   - If the GET succeeds, or finds the object absent (404) or empty (416), the HEAD counts as a transient failure,
+  ///     and is repeated after a wait. The last attempt fails with the HEAD's own status and error. For 403 that is
+  ///     K003, even if the object is absent.
+  ///   - If the GET fails in another way, the attempt fails with the status and error of the GET.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const; ///< "s3://bucket", for messages

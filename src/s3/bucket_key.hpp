@@ -7,9 +7,10 @@
 
 namespace quarry::s3 {
 
-/// The whole key: the store's prefix in the bucket, then the key that the store's callers know. Requests take only this
+/// The whole key: the store's prefix in the bucket, then the key that the store's callers know. Call::key is of this
 /// type, and a string does not become one by itself: so a key without the prefix, which would reach somebody else's
-/// object, is not sent by mistake. Nothing checks the prefix. Empty: the bucket itself.
+/// object, is not sent by mistake. Nothing checks the prefix, and the prefix of a listing is a plain string in
+/// Call::query. Empty: the bucket itself.
 class BucketKey {
 public:
   BucketKey() = default;

@@ -5,6 +5,7 @@
 #include "digest/crc64.hpp"
 #include "s3/replies.hpp"
 #include "s3/upload.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -43,12 +44,22 @@ bool gave_no_answer(const Refusal& refusal) {
   return refusal.error.kind != ErrorKind::corrupt && passes;
 }
 
+/// Whether nothing that could be an answer arrived: the network failed, or nothing was sent. Not so if a proxy answered
+/// (corrupt) or if the answer is too long (resource_exhausted).
+bool got_no_reply(const Refusal& refusal) {
+  return refusal.status == 0 && refusal.error.kind != ErrorKind::corrupt &&
+         refusal.error.kind != ErrorKind::resource_exhausted;
+}
+
+Pairs checksum_headers(const std::string& sum) {
+  return {{"x-amz-sdk-checksum-algorithm", "CRC64NVME"}, {"x-amz-checksum-crc64nvme", sum}};
+}
+
 /// Probes the server with objects that clean() removes again.
 class Probe {
 public:
   Probe(Bucket& bucket, const std::string& place)
-      : bucket_(bucket), key_(place), page_(place + "-page/"), file_(place + "-page"),
-        below_(place + "-page/index.html") {}
+      : bucket_(bucket), key_(place), page_(place + "-page/"), below_(place + "-page/index.html") {}
 
   Result<Capabilities> run() {
     Capabilities found;
@@ -65,24 +76,25 @@ public:
     }
     found.if_match = !wrong && (quoted || bare);
     found.quoted_if_match = quoted;
-    TRY(bool wrong_sum, accepted(checksum("AAAAAAAAAAA=")));
+    TRY(bool wrong_sum, accepted(checksum_headers("AAAAAAAAAAA=")));
     auto body = next_body(); // refused as well: it does not know the header
-    TRY(bool right_sum, accepted(checksum(crc64nvme_base64(crc64nvme(0, std::as_bytes(std::span(body)))))));
+    TRY(bool right_sum, accepted(checksum_headers(crc64nvme_base64(crc64nvme(0, std::as_bytes(std::span(body)))))));
     found.crc64nvme = !wrong_sum && right_sum;
     TRY(bool completed, complete_is_unconditional());
     found.complete_conditions = found.if_absent && !completed;
     TRY(found.slash_keys, has_slash_keys());
     return found;
   }
+  /// Removes what may have been written. Each request to a server that cannot be reached takes a minute, so the first
+  /// one without a reply is the last.
   void clean() {
-    for (const auto& key : {key_, page_, below_})
-      static_cast<void>(bucket_.call({.action = "remove the probe", .method = "DELETE", .key = key, .repeat = true}));
+    for (const auto& key : written_) {
+      auto done = bucket_.call({.action = "remove the probe", .method = "DELETE", .key = key, .repeat = true});
+      if (!done && got_no_reply(done.error())) return;
+    }
   }
 
 private:
-  static Pairs checksum(const std::string& sum) {
-    return {{"x-amz-sdk-checksum-algorithm", "CRC64NVME"}, {"x-amz-checksum-crc64nvme", sum}};
-  }
   std::string next_body() const { return fmt::format("probe {}", round_ + 1); } // an etag belongs to one round
   Outcome put(Pairs headers) {
     auto body = next_body();
@@ -99,6 +111,13 @@ private:
   Outcome ask(const Call& call) {
     auto done = bucket_.call(call);
     if (!done && was_not_looked_at(done.error())) done = bucket_.call(call); // with what was learned
+    return noted(call.key, std::move(done));
+  }
+  /// Remembers the object of `key` if the request has written it or may have.
+  Outcome noted(const BucketKey& key, Outcome done) {
+    bool may_exist = done || done.error().ambiguous;
+    auto same = [&](const BucketKey& other) { return other.text() == key.text(); };
+    if (may_exist && std::ranges::none_of(written_, same)) written_.push_back(key);
     return done;
   }
   /// Returns false if the server refused the request because of the header. Any other failure is an error, also a 400
@@ -151,11 +170,11 @@ private:
   }
 
   Outcome put_page(const BucketKey& key, const std::string& body) {
-    return bucket_.call({.action = "ask what the store can do",
-                         .method = "PUT",
-                         .key = key,
-                         .body = content::Rope::literal(body),
-                         .body_sha256 = sha256(body).hex()});
+    return noted(key, bucket_.call({.action = "ask what the store can do",
+                                    .method = "PUT",
+                                    .key = key,
+                                    .body = content::Rope::literal(body),
+                                    .body_sha256 = sha256(body).hex()}));
   }
   /// As a page is written and read: below its directory first, then under the directory's own name. MinIO refuses the
   /// second, and a server that keeps files would give it the name without the slash.
@@ -174,13 +193,15 @@ private:
       if (!got && gave_no_answer(got.error())) return fail(std::move(got.error().error));
       if (!got || got->response.body != body) return false;
     }
-    auto file = bucket_.call({.action = "ask what the store can do", .method = "HEAD", .key = file_});
+    const BucketKey without_slash(key_.text() + "-page");
+    auto file = bucket_.call({.action = "ask what the store can do", .method = "HEAD", .key = without_slash});
     if (!file && gave_no_answer(file.error())) return fail(std::move(file.error().error));
     return !file;
   }
 
   Bucket& bucket_;
-  BucketKey key_, page_, file_, below_; ///< file_: the page without the slash
+  BucketKey key_, page_, below_;
+  std::vector<BucketKey> written_; ///< what clean() removes
   std::string etag_;
   int round_ = 0;
 };
@@ -251,6 +272,8 @@ Result<Capabilities> CapabilityCache::get() {
   BucketKey key(prefix_ + ".quarry/capabilities.json");
   auto endpoint = endpoint_of(bucket_);
   auto kept = bucket_.call({.action = "read what the store can do", .key = key, .answer_bytes_max = k_record_max});
+  // A probe would not reach the server either, and would try for minutes.
+  if (!kept && got_no_reply(kept.error())) return fail(std::move(kept.error().error));
   std::optional<KeptCapabilities> record;
   if (kept) record = parse_capabilities(kept->response.body, {endpoint, clock_.now_us()});
   if (record && !record->expired) return *(known_ = record->capabilities);

@@ -1,6 +1,6 @@
 #pragma once
 // Finds out whether a server honours conditions, checksums and keys that end in a slash, by probing it: many servers
-// accept the headers and ignore them. The result is stored beside the objects (`.quarry/capabilities.json`,
+// accept the headers and ignore them. The result is stored in the bucket (`.quarry/capabilities.json`,
 // docs/formats/store.md) and used by all jobs for a week. The record is believed: keep `.quarry/` from writers that you
 // do not trust. Amazon's endpoint is not probed if it was found by its region. An endpoint that somebody named is
 // probed, also one of Amazon.
@@ -13,8 +13,7 @@ namespace quarry::s3 {
 struct Capabilities {
   bool if_absent = true; ///< PUT honours If-None-Match: *
   bool if_match = true;  ///< PUT honours If-Match
-  /// How If-Match of a write has the ETag. True: in quotes, as RFC 9110 says; false: without. Reads and the sources of
-  /// copies always use quotes.
+  /// Whether writes send the ETag of If-Match in quotes, as RFC 9110 says. Reads and the sources of copies always do.
   bool quoted_if_match = true;
   bool complete_conditions = true; ///< CompleteMultipartUpload honours If-None-Match; If-Match is assumed with it
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
@@ -40,20 +39,29 @@ struct KeptCapabilities {
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const Probed& wanted);
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
-/// CapabilityCache). Fails as Bucket::call() does. About half of the requests are sent once only: if one of them fails
-/// for a passing cause, the probe starts over with new objects, up to eight rounds in all. Each round removes what it
-/// wrote. It leaves an upload and up to three small objects if it is killed or interrupted, if a reply is lost, or if
-/// these credentials may not delete.
+/// CapabilityCache). Fails as Bucket::call() does. About half of the requests are sent once only, the others are
+/// retried as Bucket::call() says. If one fails for a passing cause (unavailable or timed_out), the probe starts over
+/// with new objects, up to eight rounds in all; so it does if the server cannot be reached. A round ends with requests
+/// that remove the objects that it has written or may have written, at most three; after the first one that gets no
+/// reply it sends no more. Each round leaves up to three small objects and an upload if it is killed or interrupted, if
+/// these credentials may not delete, or if the requests that remove them fail. Each lost reply to the request that
+/// begins an upload may leave one more upload.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
-/// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Else it reads the stored record with
-/// one request. If it cannot read a valid one, for whatever reason, it probes and stores what it found. But if the
-/// server or the credentials refused the read (unauthenticated), as where a server hides absent objects, it stores
-/// nothing, and each job probes again. Later calls are free and give the same answer. If storing fails, get() succeeds
-/// and the next job probes again. After a failure the next call tries again. If these credentials may not write the
-/// probe's objects (K003), an expired record is used. Without a record, get() fails with K003, whose hint names the
-/// command that makes the record. `bucket` and `clock` must outlive the cache. `prefix` is empty or ends with '/'.
-/// Thread-safe: one caller probes, the others wait.
+/// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Elsewhere it reads the stored
+/// record:
+///   - a valid record: one request;
+///   - the read gets no reply, as where the server cannot be reached (H002): get() fails with that error, and does not
+///     probe;
+///   - no valid record, and the read was not refused: it probes and stores what it found. If storing fails, get()
+///     succeeds, and the next job probes again;
+///   - the server or the credentials refuse the read (unauthenticated), as where a server hides absent objects: it
+///     probes and stores nothing, so each job probes again;
+///   - these credentials may not write the probe's objects (K003): an expired record is used. Without a record, get()
+///     fails with K003, whose hint names the command that makes the record.
+/// After any other error of the probe get() fails, also if there is an expired record. Later calls are free and give
+/// the same answer; after a failure the next call tries again. `bucket` and `clock` must outlive the cache. `prefix` is
+/// empty or ends with '/'. Thread-safe: one caller probes, the others wait.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

@@ -10,7 +10,7 @@ struct CopyRequest {
   std::string from_etag;        ///< without quotes; the copy fails if the source has another ETag by then
   std::uint64_t size = 0;       ///< of the source
   PutRequest to;                ///< the target; its content, `check` and `on_progress` are not used
-  std::string from_bucket = {}; ///< empty: the same one
+  std::string from_bucket = {}; ///< empty: the bucket of the target
 };
 
 /// Whether the server can copy this with the condition of `to`. Without a condition it always can. With one it can if
@@ -20,13 +20,16 @@ bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 
 /// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: many servers ignore a
 /// condition on the target of CopyObject. Never copies without the condition that was asked for: K008 if can_copy() is
-/// false, and nothing was written. Returns and fails as put_object() does, except that PutDone::sha256 stays empty and
-/// K013 cannot occur. Also fails with K022 (status 0, not 412) if the source has another ETag, and with status 404 if
-/// it does not exist. If somebody ends the upload, a part fails with status 404, too (Refusal::code is NoSuchUpload),
-/// but the completion is ambiguous. A copy in parts that failed tries to end its upload. One that was killed or
-/// interrupted, or has an unknown outcome, leaves it until ObjectWriter::remove_leftovers(). Costs one request, or in
-/// parts one per 512 MiB and two more; with a condition also what tools.capabilities costs. Copies `limits.uploaders`
-/// parts at a time, each in a thread.
+/// false, and nothing was written. Returns and fails as put_object() does, except that PutDone::sha256 is all zeros
+/// and K013 cannot occur. Also fails with:
+///   - K022 and status 0 if the source has another ETag. Status 412 is always about the condition on the target;
+///   - status 404 if the source does not exist;
+///   - status 404 and Refusal::code NoSuchUpload if somebody ended the upload. At a part this is not ambiguous. At the
+///     completion it is, unless a HEAD finds the copy: an earlier attempt may have completed the upload.
+/// A copy in parts that failed tries to end its upload. One that was killed or interrupted, or has an unknown outcome,
+/// leaves it until ObjectWriter::remove_leftovers(); so does a lost reply to the request that begins it. Costs one
+/// request, or in parts one per 512 MiB and two more; with a condition also what tools.capabilities costs. Copies
+/// `limits.uploaders` parts at a time, each in a thread; the caller's thread is one of them.
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
 
 /// What a copy keeps of the source's headers: content-type, cache-control, content-encoding, content-disposition,

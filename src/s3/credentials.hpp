@@ -7,15 +7,17 @@
 //   4. GitHub's identity token with AWS_ROLE_ARN
 //   5. the profile: its role_arn, assumed with its token file or else with source_profile; without role_arn, its keys
 //   6. the container's credential address
-//   7. the machine's metadata service, or the one that AWS_EC2_METADATA_SERVICE_ENDPOINT names. It does not apply if it
-//      gives no token, whatever the cause; if the machine has no role (404 or an empty list); or with
-//      AWS_EC2_METADATA_DISABLED=true. Any other failure after the token is an error (K012, H-codes)
-// SSO and credential_process are not supported: a profile that has them instead of keys fails (K012), and so does any
-// profile but `default` that gives no credentials.
+//   7. the machine's metadata service, or the one that AWS_EC2_METADATA_SERVICE_ENDPOINT names (H001 if that is not a
+//      URL). Three requests: for a token, the name of the role, its keys. The source does not apply with
+//      AWS_EC2_METADATA_DISABLED=true, if the first request fails, also by a status, unless an interruption ended it
+//      (D006), and if the machine does not have a role (404 or an empty list). Every other failure is an error (K012,
+//      H-codes, D006)
+// SSO and credential_process are not supported: a profile that has one of them and no keys fails (K012). A profile that
+// AWS_PROFILE or AWS_DEFAULT_PROFILE names, other than `default`, also fails if it gives no credentials (K012).
 //
 // Fails with:
 //   K011   if no source applies
-//   K012   if the first source that applies does not work; some fail with the error of their request or file instead
+//   K012   if the first source that applies does not work; or the error of its request (H-codes, D006) or file
 //   K015   if a key has a control character: a key that the source gives, or one that signs the request for a role
 //
 // Where they go: signed requests go to the endpoint of the location, which a variable or a profile may name
@@ -65,11 +67,14 @@ Result<Credentials> parse_assumed_role(NamedText named);
 class CredentialCache {
 public:
   virtual ~CredentialCache() = default;
-  /// Returns the credentials. Free while they are valid for five more minutes. Later a call searches for new ones, at
-  /// most once a minute; if it finds none, the old ones are returned until they expire. Without valid ones (at first,
-  /// expired, dropped) each call searches, one caller after the other, and fails as find_credentials() does. A search
-  /// may take seconds: the metadata service 1 s for each request; STS three times 15 s, twice that if our clock is
-  /// wrong. A chain of source_profile asks STS once for each role.
+  /// Returns the credentials:
+  ///   - valid for more than five minutes, or for ever: free;
+  ///   - valid for less: a call searches for new ones, at most once a minute. If it finds none, it returns the old;
+  ///   - none (at first, expired, dropped): each call searches, one caller after the other, and fails as
+  ///     find_credentials() does.
+  /// A search may take seconds: the metadata service 1 s for each request; a container, GitHub's identity service and
+  /// STS three times 15 s each. STS may take six times 15 s if the request is signed with keys and our clock is wrong.
+  /// A chain of source_profile asks STS once for each role.
   virtual Result<Credentials> get() = 0;
   /// Tells that the server rejected `used` as expired: the next get() searches again, unless `used` has been replaced
   /// already.

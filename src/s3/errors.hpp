@@ -13,14 +13,15 @@ struct Refusal {
   /// 0: no answer, one not from S3, or our own error. A 2xx whose body is an <Error> has 500, or 412 if its code says
   /// that the condition does not hold.
   int status = 0;
-  std::string code; ///< S3's, "NoSuchKey"; empty if the answer has none, as to a HEAD
+  std::string code; ///< S3's, "NoSuchKey"; empty if the answer has none, as many answers to HEAD
   /// The region of the bucket, as the answer says; may be the region that was asked. Empty: the answer does not say it.
   std::string region;
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
   bool ambiguous = false;                           ///< an attempt may have written although the call failed
-  /// An attempt may still write later: it got no reply, or one of a gateway (502, 504). So an object that is unchanged
-  /// when we look proves nothing.
+  /// An attempt may still write later, so an object that is unchanged when we look proves nothing. This attempt got no
+  /// reply; or the reply of a gateway (502, 504); or a success without an ETag that is not an HTML page (K020,
+  /// bucket.hpp).
   bool unanswered = false;
   Error error;
 };
@@ -34,10 +35,14 @@ struct ErrorRow {
 /// Returns the row of an S3 code, or of the status if the code is unknown.
 ErrorRow error_row(std::string_view s3_code, int status);
 
-/// Makes a Refusal of an answer that is not a success, or of a success whose body is an <Error>; or of a failure of the
-/// network. An HTML page, or a redirect that is not from S3, becomes a foreign_refusal(). Exception: a page with a
-/// status that is retried (408, 409, 429, 500, 502, 503, 504). `what` names the action: "store `k` in s3://b".
+/// Makes a Refusal of an answer that is not a success, or of a success whose body is an <Error>. `what` names the
+/// action: "store `k` in s3://b". A status that is retried (408, 409, 429, 500, 502, 503, 504) is kept, whoever wrote
+/// the answer. With any other status these are not from S3 and become a foreign_refusal():
+///   - an HTML page;
+///   - an answer without a body whose content type is HTML and that has no x-amz- header;
+///   - a redirect with neither an x-amz- header nor an <Error>.
 Refusal refusal_of(const net::Response& response, const std::string& what);
+/// Makes a Refusal of a failure of the network.
 Refusal refusal_of(net::Failure failure, const std::string& what);
 /// Whether a write may have happened, or may still happen, although the answer has this status: a server's error, but
 /// not "not implemented", "version not supported" and "insufficient storage" (501, 505, 507). Pure.

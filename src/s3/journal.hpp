@@ -36,12 +36,12 @@ struct JournalEntry {
 /// The journal of one object, locked exclusively until it is destroyed: a second put of the same object, in this
 /// process or another one, works without a journal. A put removes the file when it has succeeded, and when it has
 /// failed and has ended its upload. After any other failure and after a kill the file stays until a later put of the
-/// same object removes it, which must be in parts and have a known sha256. Nothing else removes it. It has about 150
-/// bytes per part: no key of the object, no credentials.
+/// same object, in parts and with a known sha256, removes it. Nothing else removes it. It has about 150 bytes per part:
+/// no key of the object, no credentials.
 class Journal {
 public:
-  /// Opens or creates the journal of `object` (endpoint, bucket and key). Returns nullopt if that fails or the journal
-  /// is locked: the upload then works, but cannot be resumed. Never waits.
+  /// Opens or creates the journal of `object` (configured endpoint, bucket and key). Returns nullopt if that fails or
+  /// the journal is locked: the upload then works, but cannot be resumed. Never waits.
   static std::optional<Journal> open(const JournalPlace& place, const std::string& object);
   const std::optional<JournalEntry>& entry() const { return entry_; } ///< of an earlier run; after begin() the new one
   // Errors of writing are ignored.

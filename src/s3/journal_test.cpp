@@ -1,6 +1,7 @@
 // The journal of an upload: who holds it, and what it remembers.
 #include "s3/journal.hpp"
 
+#include "s3/put.hpp"
 #include "sys/tree.hpp"
 #include "thread/pool.hpp"
 #include <atomic>
@@ -81,6 +82,60 @@ TEST_F(Journals, ARemovedFileIsNotHeld) {
   }));
   EXPECT_GT(held, 0);
   EXPECT_EQ(found, 0);
+}
+
+/// Amazon's answers for a bucket in eu-west-1. Refuses every part but the first while `cut` is set.
+class FarBucket final : public net::Transport {
+public:
+  net::Answer send(const net::Request& request) override {
+    if (request.url.host.find("eu-west-1") == std::string::npos)
+      return net::Response{
+          301, {{"x-amz-bucket-region", "eu-west-1"}}, "<Error><Code>PermanentRedirect</Code></Error>"};
+    const auto& query = request.url.query;
+    auto has = [&](const char* name) { return query.find(name) != std::string::npos; };
+    begun += has("uploads") ? 1 : 0;
+    if (has("uploads"))
+      return xml("<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>");
+    if (cut && has("partNumber=2")) return net::Response{403, {}, "<Error><Code>AccessDenied</Code></Error>"};
+    if (has("partNumber")) return net::Response{200, {{"etag", "\"e\""}}, ""};
+    if (request.method == "POST")
+      return xml("<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>");
+    if (has("uploadId"))
+      return xml("<ListPartsResult><IsTruncated>false</IsTruncated><Part><PartNumber>1</PartNumber><Size>1000</Size>"
+                 "<ETag>\"e\"</ETag></Part></ListPartsResult>");
+    return net::Response{200, {{"etag", "\"e\""}}, "bytes"};
+  }
+  static net::Answer xml(const std::string& body) { return net::Response{200, {}, body}; }
+  bool cut = true;
+  int begun = 0; ///< uploads
+};
+
+// The first run has learned the bucket's region by its first request, before it begins the upload; the second run
+// begins with the region that is configured.
+TEST_F(Journals, TheRegionThatWasLearnedDoesNotHideAnUpload) {
+  auto server = std::make_shared<FarBucket>();
+  const std::map<std::string, std::string> variables = {{"QUARRY_S3_ANONYMOUS", "1"}, {"AWS_REGION", "us-east-1"}};
+  const sys::RealClock clock;
+  const std::string bytes(1500, 'x');
+  PutRequest request;
+  request.key = BucketKey("large");
+  request.content = content::Rope::literal(bytes);
+  request.sha256 = sha256(bytes);
+  auto run = [&](bool reads_first) {
+    Bucket bucket(*parse_location("s3://bucket", variables, {}), server,
+                  make_credential_cache(variables, {}, server, clock, "us-east-1"), clock);
+    if (reads_first) EXPECT_TRUE(bucket.call({.action = "read", .key = BucketKey("k")}));
+    CapabilityCache capabilities(bucket, "", clock);
+    auto slabs = std::make_shared<Slabs>(1u << 20);
+    return put_object({bucket, capabilities, *slabs, place_, {.part_bytes = 1000, .uploaders = 1}}, request);
+  };
+  auto killed = run(true);
+  ASSERT_FALSE(killed);
+  EXPECT_EQ(killed.error().error.code, "K003");
+  server->cut = false;
+  auto resumed = run(false);
+  ASSERT_TRUE(resumed) << render(resumed.error().error);
+  EXPECT_EQ(server->begun, 1);
 }
 
 } // namespace

@@ -60,6 +60,7 @@ Result<Location> parse_location(const std::string& locator, const std::map<std::
   if (location.region.empty()) location.region = profile.value("region");
   if (location.region.empty()) location.region = k_fallback_region;
   if (!is_region(location.region)) return wrong(locator, fmt::format("`{}` is not a region", location.region));
+  location.configured_region = location.region;
   auto endpoint = first_of(environment, {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
   if (endpoint.empty()) endpoint = profile.value("endpoint_url");
   location.is_aws = endpoint.empty();
@@ -89,6 +90,10 @@ net::Url url_of(const Location& location, const BucketKey& key) {
     url.host = location.bucket + "." + url.host;
   if (!key.empty() || url.path.empty()) url.path += "/" + uri_encode(key.text(), Slash::kept);
   return url;
+}
+
+std::string configured_name(const Location& location, const BucketKey& key) {
+  return url_of(in_region(location, location.configured_region), key).text();
 }
 
 Location in_region(Location location, const std::string& region) {

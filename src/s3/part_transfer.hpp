@@ -20,7 +20,7 @@ struct PartUpload {
 
 using KnownParts = std::map<unsigned, JournalPart>; ///< by number, from 1
 
-/// Those of `journal` that a page of the server's list has with the same ETag and size. Pure.
+/// Returns the parts of `journal` that a page of the server's list has, too: with the same number, ETag and size. Pure.
 KnownParts known_parts(const PartPage& page, const KnownParts& journal);
 
 /// An upload that the server has begun, in this run or in an earlier one.
@@ -41,7 +41,7 @@ struct SentParts {
 /// an error of reading, or with that of `request.check`. After a failure no other part is begun, and those that are
 /// being sent are waited for.
 /// Takes up to `limits.uploaders` + 2 parts of memory from the slabs: one being read, one waiting, the others being
-/// sent. Uses `limits.uploaders` threads besides the caller's.
+/// sent. Uses the caller's thread and `limits.uploaders` more.
 tl::expected<SentParts, Refusal> transfer_parts(const PartUpload& upload, const BegunUpload& begun, Journal* journal);
 
 } // namespace quarry::s3

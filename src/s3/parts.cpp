@@ -207,7 +207,8 @@ PutOutcome put_parts(const PutTools& tools, const PutRequest& request, const Cap
   auto size = request.content.size(), part_bytes = part_size({size, tools.limits.part_bytes});
   if (part_bytes > tools.slabs.bytes_max()) return tl::unexpected(refused(too_large_for_parts(request)));
   PartUpload upload{tools, request, capabilities, part_bytes, (size + part_bytes - 1) / part_bytes};
-  auto object = fmt::format("{} {}", url_of(tools.bucket.location(), request.key).text(), "upload");
+  // Not by the region in which call() has found the bucket: the next run does not know it when it begins.
+  auto object = configured_name(tools.bucket.location(), request.key) + " upload";
   std::optional<Journal> kept;
   if (request.sha256) kept = Journal::open(tools.journals, object); // only known content is recognised again
   auto* journal = kept ? &*kept : nullptr;

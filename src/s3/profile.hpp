@@ -12,8 +12,9 @@ namespace quarry::s3 {
 /// profile.
 using Ini = std::map<std::string, std::map<std::string, std::string>>;
 
-/// Parses a file. Omits keys without a value. Fails with invalid_argument (K010, file and line) at a line that is
-/// neither a section, nor a key and `=` in one, nor a comment. Errors never contain values, which may be secret.
+/// Parses a file. Omits keys without a value. A value ends before " #". Fails with invalid_argument (K010, file and
+/// line) at a line that is neither a section, nor a key and `=` in one, nor a comment. Errors never contain values,
+/// which may be secret.
 Result<Ini> parse_ini(NamedText named);
 
 struct Profile {
@@ -33,8 +34,8 @@ struct SharedFiles {
 /// Merges one profile of both files: `[profile NAME]` in config, for default also `[default]`; `[NAME]` in credentials.
 Profile profile_of(const SharedFiles& files, const std::string& name);
 
-/// Reads AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE, else the files below HOME. A missing file counts as empty.
-/// Fails with K010 and the errors of reading.
+/// Reads AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE, else the files below HOME. A file that does not exist, or
+/// whose directory may not be searched, counts as empty. Fails with K010 and the errors of reading.
 Result<SharedFiles> read_shared_files(const std::map<std::string, std::string>& environment);
 
 /// Returns AWS_PROFILE, else AWS_DEFAULT_PROFILE, else "default".

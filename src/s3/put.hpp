@@ -46,11 +46,16 @@ struct PutDone {
 /// outcome of a write whose reply was lost can be found out, even if if-match writes of Quarry have replaced the object
 /// since.
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
-/// What was stored, or a Refusal. If it is `ambiguous`, the outcome is unknown, whatever the status: a reply was lost,
-/// or the server failed, and the stored object does not show whether the write happened. If it is not, status 412 means
-/// that the condition does not hold; our write may have happened and been replaced since (settled()). If the last
-/// attempt was answered 409 (another writer at work), a write with `match` has status 412. For one with `absent` a HEAD
-/// decides: 412 if an object exists by now; else, also if the HEAD fails, the status stays 409.
+/// What was stored, or a Refusal:
+///   - `ambiguous`: the outcome is unknown, whatever the status. A reply was lost, or the server failed, and a HEAD did
+///     not show whether the write happened. At the completion of an upload put_object() also counts two failures as a
+///     lost reply, because an earlier attempt or run may have completed the upload: NoSuchUpload; and status 0, unless
+///     credentials were missing or an interruption came before an attempt was sent;
+///   - not ambiguous, status 412: the condition does not hold now. A write of ours that others replaced before we
+///     looked may be reported so, too;
+///   - not ambiguous, status 409: another writer was at work. If the request makes the object (a PUT, or the
+///     completion of an upload), settled() turns 409 into 412: for `match` always, for `absent` if a HEAD finds an
+///     object.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
@@ -70,30 +75,36 @@ struct PutTools {
 
 /// Stores `request.content` under `request.key`, if the condition holds. Three rules:
 ///   1. Up to part_bytes: from memory, in one request.
-///   2. Larger: in parts, one request for each, and two more. A resumed upload costs one request per 1000 parts to list
-///      them instead of the one that begins it, and none for the parts that are there.
+///   2. Larger: in parts. One request begins the upload, each part takes one, and one completes it. A resumed upload is
+///      not begun again: its parts are listed, with one request per 1000 parts, and the server's parts are not sent
+///      again if their bytes are unchanged.
 ///   3. Larger, with a condition, if the server checks that condition in a plain PUT but not at the end of an upload in
 ///      parts: streamed in one request up to single_put_bytes (5 GiB); above, in parts with a HEAD before the end, and
 ///      so not atomically.
-/// If the server ignores the condition in a plain PUT, too, rules 1 and 2 apply: a HEAD before the write checks it, and
-/// for parts another HEAD before the end; that is not atomic. A conditional or large put first asks tools.capabilities.
-/// Memory is taken from `tools.slabs`. An upload has at most 9500 parts, and each part must fit into
-/// Slabs::bytes_max(); if it does not, K013. With 48 MiB an object can have 445 GiB. A put waits until other puts have
-/// released enough memory. A lost reply costs a HEAD. Over plain http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a
-/// streamed content without sha256 is read twice.
+/// If the server checks the condition nowhere, rules 1 and 2 apply with a HEAD before the write, and for parts another
+/// HEAD before the end; that is not atomic. A conditional or large put first asks tools.capabilities. Rules 1 and 2
+/// take memory from `tools.slabs`; rule 3 takes none when it streams. An upload has at most 9500 parts, and each part
+/// must fit into Slabs::bytes_max(); if it does not, K013. With 48 MiB an object can have 445 GiB. A put waits until
+/// other puts have released enough memory. An unclear outcome costs a HEAD (settled()). Over plain http to another
+/// machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
 ///
-/// An upload in parts that failed stays on the server, with its parts:
-///   - if there is a journal (known sha256, journal.hpp) and the next run may succeed, because the failure may pass:
-///     interrupted, the network (not H003 or H010; also while the content is read), an overload, a full store, a part
-///     that the server lost (InvalidPart), timed out, credentials missing or refused, access denied (K003). Every other
-///     refusal of the completion counts as well, except 412 (its condition) and 400;
-///   - if the outcome of the completion is unknown, even after a 412;
-///   - if the process was killed.
-/// After every other failure, and without a journal also after those of the first point, put_object() sends a request
-/// that ends the upload. If that request fails, the upload stays, and so does its journal. After an interruption it
-/// cannot be sent. With a journal the next run resumes an upload that stayed, or tries to end it if content, headers or
-/// part size differ. If the server does not list its parts, such as without s3:ListMultipartUploadParts, the next run
-/// begins a new upload. What nobody resumes or ends stays until ObjectWriter::remove_leftovers().
+/// When a put in parts fails, put_object() sends a request that ends the upload and removes its parts. It does not send
+/// it in these cases, and the upload stays on the server:
+///   - There is a journal (known sha256, journal.hpp), and the error is of the kind cancelled, unavailable, timed_out
+///     or unauthenticated: the next run may succeed. It may be the error of reading the content. Such errors are an
+///     interruption, the network (not H003 or H010), an overload, a full store (K014), a part that the server lost
+///     (InvalidPart), missing or refused credentials, a wrong clock (K009) and access denied (K003).
+///   - There is a journal, and the server refused the completion with a status other than 412 and 400.
+///   - The outcome of the completion is unknown, even if its last answer was 412.
+///   - The process was killed.
+///   - The id of the upload is unknown, because the reply to the request that begins it was lost or not understood.
+///     After a lost reply that request is sent again, so even a put that succeeds may leave such an upload.
+/// If the request that ends the upload fails, the upload and its journal stay. After an interruption it always fails.
+///
+/// The next put of the object that has the journal resumes the upload. If content, headers or part size differ, it
+/// tries to end that upload and begins another. If the parts cannot be listed, for whatever cause, such as without
+/// s3:ListMultipartUploadParts, it begins another upload and leaves the old one. What nobody resumes or ends stays
+/// until ObjectWriter::remove_leftovers().
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 struct Parting {
@@ -131,13 +142,13 @@ Fate fate_of(const WriteTraces& traces);
 ///      status becomes 412.
 ///   3. After an ambiguous failure a HEAD decides:
 ///      - The write happened if the object has our mark: success.
-///      - It did not happen if the condition of the write still holds, S3 itself answered each attempt, and the last
-///        answer was 5xx. A gateway's 502 or 504 is not an answer of S3 (`unanswered`). A write without a condition is
-///        never settled in this way.
+///      - It did not happen if the last answer was 5xx, no attempt was `unanswered`, and the write has a condition,
+///        which still holds.
 ///      - It did not happen if the last answer was 412 and fate_of() says so.
 ///      - For absent, it did not happen if the last answer was 412 and an object exists.
 ///   4. Otherwise, also if the HEAD fails, the outcome stays unknown (ambiguous).
-/// A write that another writer has replaced or removed before the HEAD may count as not written.
+/// A write that another writer has replaced or removed before the HEAD may count as not written. If an attempt is
+/// `unanswered`, the server may still carry it out after settled() has returned 412, if its condition then holds.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest);
 /// Stores the content as a multipart upload, as put_object() says.

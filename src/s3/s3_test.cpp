@@ -256,14 +256,14 @@ public:
     asked.push_back(request.method + " " + request.url.text());
     bodies.push_back(request.body ? *request.body->read_all(10'000) : "");
     headers.push_back(request.headers);
-    if (answers.empty())
-      return tl::unexpected(
-          net::Failure{net::Fault::unreachable, false, false, {ErrorKind::unavailable, "H002", "nobody", {}, {}, {}}});
+    if (answers.empty()) return tl::unexpected(failure);
     auto answer = answers.front();
     answers.pop_front();
     return answer;
   }
   std::deque<net::Response> answers;
+  /// What happens when no answer is left.
+  net::Failure failure{net::Fault::unreachable, false, false, {ErrorKind::unavailable, "H002", "nobody", {}, {}, {}}};
   std::vector<std::string> asked, bodies;
   std::vector<net::Headers> headers;
 };
@@ -396,6 +396,16 @@ TEST(Credentials, AMachineThatCannotSayItsRoleIsNotOneWithoutARole) {
   EXPECT_EQ(find(silent, {}).error().code, "H002");
 }
 
+// Otherwise Ctrl-C would be told as missing credentials, with another exit code.
+TEST(Credentials, AnInterruptionIsNotAMachineWithoutARole) {
+  Fake interrupted;
+  interrupted.failure = {net::Fault::own, false, false, {ErrorKind::cancelled, "D006", "interrupted", {}, {}, {}}};
+  auto found = find(interrupted, {});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, "D006");
+  EXPECT_EQ(traits(found.error().kind).exit_code, 130);
+}
+
 // STS refuses what a clock that is an hour late has signed, and says what time it is.
 TEST(Credentials, ARoleIsAskedForAgainByTheServersClock) {
   const SharedFiles files{*parse_ini({"[profile deploy]\nrole_arn = arn:role\nsource_profile = base\n", "c"}),
@@ -478,6 +488,48 @@ TEST(Capabilities, AreKeptForAWeekAndForOneEndpoint) {
   ceph.slash_keys = false;
   EXPECT_EQ(kept->capabilities, ceph);
   EXPECT_TRUE(kept->expired);
+}
+
+/// A bucket at a named endpoint, read and written without credentials.
+Bucket bucket_at(const std::shared_ptr<Fake>& server) {
+  const Variables variables = {{"AWS_ENDPOINT_URL", "http://store.example"}, {"QUARRY_S3_ANONYMOUS", "1"}};
+  net::RetryLimits quick;
+  quick.base_ms = quick.throttled_base_ms = quick.cap_ms = 1;
+  return Bucket(*parse_location("s3://bucket", variables, {}), server,
+                make_credential_cache(variables, {}, server, k_clock, "us-east-1"), k_clock, quick);
+}
+std::vector<std::string> methods(const Fake& server) {
+  std::vector<std::string> found;
+  for (const auto& line : server.asked) found.push_back(line.substr(0, line.find(' ')));
+  return found;
+}
+
+// Each request to a server that drops packets takes ten seconds; the probe would send some 150 of them.
+TEST(Capabilities, AServerThatCannotBeReachedIsNotProbed) {
+  auto server = std::make_shared<Fake>();
+  auto bucket = bucket_at(server);
+  auto found = CapabilityCache(bucket, "", k_clock).get();
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, "H002");
+  EXPECT_EQ(methods(*server), std::vector<std::string>(6, "GET")) << "the attempts of one call";
+}
+
+const net::Response k_denied{403, {}, "<Error><Code>AccessDenied</Code></Error>"};
+
+TEST(Capabilities, AProbeRemovesOnlyWhatItMayHaveWritten) {
+  auto server = std::make_shared<Fake>();
+  auto bucket = bucket_at(server);
+  server->answers = {k_denied};
+  EXPECT_EQ(probe(bucket, "").error().code, "K003");
+  EXPECT_EQ(methods(*server), std::vector<std::string>{"PUT"});
+  server->asked.clear();
+  server->answers = {{200, {{"etag", "\"e\""}}, ""}, k_denied, {204, {}, ""}};
+  EXPECT_EQ(probe(bucket, "").error().code, "K003");
+  EXPECT_EQ(methods(*server), (std::vector<std::string>{"PUT", "PUT", "DELETE"}));
+  server->asked.clear();
+  server->answers = {{501, {}, "<Error><Code>NotImplemented</Code></Error>"}, k_denied}; // the header, then all of it
+  EXPECT_EQ(probe(bucket, "").error().code, "K003");
+  EXPECT_EQ(methods(*server), (std::vector<std::string>{"PUT", "PUT"}));
 }
 
 TEST(Lineage, TellsWhatBecameOfAWrite) {

@@ -167,6 +167,7 @@ Result<std::optional<Credentials>> from_machine(const CredentialSurroundings& s,
     return s.transport.send(request);
   };
   auto token = at("/latest/api/token", "PUT", {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}});
+  if (!token && token.error().error.kind == ErrorKind::cancelled) return fail(std::move(token.error().error));
   if (!token || !token->ok()) return std::optional<Credentials>();
   net::Headers with_token = {{"x-aws-ec2-metadata-token", std::string(text::trim(token->body))}};
   const std::string roles = "/latest/meta-data/iam/security-credentials/";

@@ -26,14 +26,15 @@ struct Role {
   std::string arn, session, token; ///< token: of the web identity, a secret; empty: the request is signed with keys
 };
 /// Calls STS in the region of `surroundings`: AssumeRole signed with `keys` or, if that is nullptr,
-/// AssumeRoleWithWebIdentity with the role's token. Costs one ask(), with its errors; two if a request signed with
-/// `keys` is refused and the server's clock is more than five minutes from ours: the second is signed with the server's
-/// time. Also K012, and H001 if AWS_ENDPOINT_URL_STS is not a URL.
+/// AssumeRoleWithWebIdentity with the role's token. If a request signed with `keys` is refused, and the server's clock
+/// is more than five minutes from ours, it sends a second one, signed with the server's time. Fails with K012, the
+/// errors of ask(), and H001 if AWS_ENDPOINT_URL_STS is not a URL. Costs one or two ask().
 Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
                                 const std::string& source);
 
 /// Asks for credentials, up to three times, each with this deadline. Returns the answer whatever its status is, also
-/// 4xx and 5xx: the caller looks. A redirect fails with H009; else fails with H-codes.
+/// 4xx and 5xx: the caller looks. Fails with H009 at a redirect that names its target, with the other H-codes, and with
+/// D006 after an interruption.
 Result<net::Response> ask(const CredentialSurroundings& surroundings, net::Request request, std::uint64_t deadline_ms);
 
 Result<std::optional<Credentials>> from_container(const CredentialSurroundings&, const SharedFiles&, std::string& why);

@@ -74,13 +74,15 @@ Result<std::vector<std::string>> choose_families(const BuildRequest& request, co
   std::vector<std::string> list(present.begin(), present.end());
   if (asked.empty()) return list;
   auto wanted = in_order(asked);
+  std::vector<std::string> missing;
   for (const auto& family : wanted)
-    if (!present.contains(family))
-      return fail(ErrorKind::not_found, "S005",
-                  fmt::format("no artifact in {} is for {} {}", request.artifact_dir,
-                              recipe.takes(Form::split) ? "target" : "family", family),
-                  list.empty() ? "the directory holds generic artifacts only"
-                               : "it holds " + text::join(list, ", ") + "; names are case-sensitive");
+    if (!present.contains(family)) missing.push_back(family);
+  if (!missing.empty())
+    return fail(ErrorKind::not_found, "S005",
+                fmt::format("no artifact in {} is for {} {}", request.artifact_dir,
+                            recipe.takes(Form::split) ? "target" : "family", text::join(missing, ", ")),
+                list.empty() ? "the directory holds generic artifacts only"
+                             : "it holds " + text::join(list, ", ") + "; names are case-sensitive");
   return wanted;
 }
 

@@ -80,7 +80,7 @@ private:
     TRY(auto look, look_at(path, entry, options_.place, findings_));
     // Only what the loader looks at: relocatable objects and debug files have no dynamic section to normalise.
     if (look.has_dynamic && !look.run_path.empty()) {
-      auto wanted = run_path_for(path, dropped_.portable(path, look.run_path), {});
+      auto wanted = run_path_for(path, dropped_.portable(path, look.run_path), {options_.platform, {}});
       TRY(planned.data, with_run_path({path, entry.data, look}, wanted, options_.place, findings_));
       if (wanted != look.run_path || look.uses_runpath) planned.kind = "elf";
     }

@@ -1,10 +1,13 @@
 #include "sdk/device.hpp"
 
+#include "base/text.hpp"
 #include <fmt/core.h>
 
 namespace quarry::sdk {
 
 namespace {
+constexpr std::size_t k_copies_shown = 3;
+
 Result<bool> same_content(const content::Rope& one, const content::Rope& other) {
   if (one.size() != other.size()) return false;
   TRY(auto left, content::sha256_of(one));
@@ -35,6 +38,7 @@ Result<void> leave_to_owners(const PackageInputs& inputs, const Instance& instan
   auto dist = naming.dist(instance.package, instance.family);
   auto platform = naming.platform(instance.package, instance.family);
   auto below = naming.dist(*inputs.recipe.find(instance.package.overlays), "");
+  std::vector<std::string> left;
   for (auto it = population.files.begin(); it != population.files.end();) {
     const auto* owner = owners.find(platform + "/" + it->first);
     if (!owner) {
@@ -47,9 +51,17 @@ Result<void> leave_to_owners(const PackageInputs& inputs, const Instance& instan
       ++it;
       continue;
     }
+    left.push_back(it->first);
     population.bytes -= it->second.data.size();
     it = population.files.erase(it);
   }
+  if (population.files.empty() && !left.empty())
+    return fail(ErrorKind::not_found, "S006",
+                fmt::format("family {} has no files of its own for {}: {} is in {}, too, with the same bytes",
+                            instance.family, dist, text::first(left, k_copies_shown), below),
+                fmt::format("the generic artifact holds code of this target as well; build it again, or name the other "
+                            "families with --{}-amdgpu-families",
+                            inputs.request.platform));
   owners.add(platform, dist, population);
   return {};
 }

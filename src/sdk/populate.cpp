@@ -153,7 +153,7 @@ Result<void> edit_run_paths(Taken& taken, const PopulateOptions& options, Findin
     taken.population.libraries.push_back(path);
   }
   for (const auto& [path, elf] : taken.elfs) {
-    auto wanted = run_path_for(path, dropped.portable(path, elf.run_path), options.run_path);
+    auto wanted = run_path_for(path, dropped.portable(path, elf.run_path), {options.platform, options.run_path});
     for (const auto& directory : missing_directories(path, elf.needed, wanted, options.platform, holds)) {
       wanted += (wanted.empty() ? "" : ":") + directory;
       findings.push_back({"S025", Severity::note, options.place + "!" + path,
@@ -201,10 +201,20 @@ Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const
   return out;
 }
 
-std::string run_path_for(const std::string& file, const std::string& own, const std::vector<std::string>& edges) {
+std::string run_path_for(const std::string& file, const std::string& own, const Edges& edges) {
   std::vector<std::string> parts;
+  std::vector<std::string> searched; // directories, from site-packages
+  const auto origin = path::join(edges.platform, path::dirname(file));
+  auto is_new = [&](const std::string& part) {
+    if (part.empty() || std::ranges::find(parts, part) != parts.end()) return false;
+    if (!part.starts_with("$ORIGIN/") && part != "$ORIGIN") return true;
+    auto directory = path::normal(origin + part.substr(7));
+    if (std::ranges::find(searched, directory) != searched.end()) return false;
+    searched.push_back(std::move(directory));
+    return true;
+  };
   auto add = [&](const std::string& part) {
-    if (!part.empty() && std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+    if (is_new(part)) parts.push_back(part);
   };
   for (const auto& part : text::split(own, ':')) add(part);
   // Up to the directory that holds the platform package, so that it is valid once the packages are siblings in
@@ -212,7 +222,7 @@ std::string run_path_for(const std::string& file, const std::string& own, const 
   std::string up = "$ORIGIN/..";
   for (char c : file)
     if (c == '/') up += "/..";
-  for (const auto& edge : edges) add(up + "/" + edge);
+  for (const auto& edge : edges.directories) add(up + "/" + edge);
   return text::join(parts, ":");
 }
 

@@ -39,9 +39,14 @@ struct PopulateOptions {
 /// Findings of severity error (S020… and E0xx): the package must not be built.
 Result<Population> populate(const View& view, const PopulateOptions& options, Findings& findings);
 
-/// The run path that `file` (in a platform tree) needs for `edges`: its own first (as portable_run_path leaves it),
-/// then the edges as $ORIGIN/../…, no repeats.
-std::string run_path_for(const std::string& file, const std::string& own, const std::vector<std::string>& edges);
+/// Where libraries of other packages stand.
+struct Edges {
+  std::string platform;                 ///< the tree of the file's own package, in site-packages
+  std::vector<std::string> directories; ///< from site-packages: "_rocm_sdk_core/lib"
+};
+/// The run path that `file` (in a platform tree) needs for `edges`: its own first (as DroppedRunPaths leaves it), then
+/// the edges as $ORIGIN/../…. A directory that an earlier part leads to is not repeated, however it is written.
+std::string run_path_for(const std::string& file, const std::string& own, const Edges& edges);
 
 /// S048 (error): a launcher's program is not in the package. S049 (warning): the program is not executable.
 void check_launchers(const Population& population, const std::string& place, Findings& findings);

@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "gpu/kpack_manifest.hpp"
 #include "gpu/target.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -103,7 +104,17 @@ Result<void> check_whole(const ArtifactTrees& trees) {
   return {};
 }
 
+/// Nothing but the manifest says so: every artifact is for a family, and none holds code that was split off.
+bool is_split_by_manifest_alone(const ArtifactTrees& trees, const Choice& choice) {
+  return std::ranges::all_of(choice.families, is_family) &&
+         std::ranges::none_of(trees.all_read(), [](const auto& read) { return first(read.second, is_split_code); });
+}
+
 Result<void> check_split(const ArtifactTrees& trees, const Choice& choice) {
+  if (!choice.families.empty() && is_split_by_manifest_alone(trees, choice))
+    return contradiction(fmt::format("{} says that device code is split by GPU target ({}), and no artifact is: they "
+                                     "are for the family {}",
+                                     k_manifest, k_flag, text::join(choice.families, ", ")));
   auto family = std::find_if(choice.families.begin(), choice.families.end(), is_family);
   if (family != choice.families.end())
     return contradiction(
@@ -131,6 +142,39 @@ std::vector<std::string> listed_targets(const Json& document) {
   return targets;
 }
 
+/// The manifest of device code that was split off the artifact's libraries; "" if it has none.
+Result<std::string> manifest_in(ArtifactTrees& trees, const artifact::Name& name) {
+  TRY(const auto* files, trees.of(name));
+  const auto* file =
+      first(*files, [](const ArtifactTrees::File& f) { return is_split_code(f) && f.path.ends_with(".kpm"); });
+  if (!file || file->entry.data.size() > k_document_max) return std::string();
+  return file->entry.data.read_all(k_document_max);
+}
+
+/// S061 for each target whose archives the manifests beside the host's libraries do not name.
+Result<void> check_manifests(ArtifactTrees& trees, const Choice& choice, Findings& findings) {
+  std::map<std::string, std::vector<std::string>> unknown; // of a target: artifacts
+  std::map<std::string, std::set<std::string>> known;
+  for (const auto& name : choice.artifacts) {
+    if (name.target == k_generic || !has_generic(trees.names(), name)) continue;
+    TRY(const auto* files, trees.of(name));
+    if (!first(*files, is_split_code)) continue;
+    TRY(auto manifest, manifest_in(trees, {name.name, name.component, std::string(k_generic)}));
+    auto targets = gpu::targets_in_manifest(manifest);
+    std::string target(name.target_base());
+    if (!targets || targets->contains(target)) continue;
+    unknown[target].push_back(name.text());
+    known[target].merge(*targets);
+  }
+  for (const auto& [target, artifacts] : unknown)
+    findings.push_back({"S061", Severity::error, target,
+                        fmt::format("{} holds device code, and the host's libraries were built for {}",
+                                    text::first(artifacts, k_artifacts_shown),
+                                    text::join(std::vector(known[target].begin(), known[target].end()), ", ")),
+                        "take all artifacts from one run, or omit the target from the list of families"});
+  return {};
+}
+
 } // namespace
 
 Result<Form> form_of(ArtifactTrees& trees) {
@@ -153,7 +197,7 @@ Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Cho
   TRY(auto document, document_of_base(trees, k_dist_info));
   auto known = document ? listed_targets(*document) : std::vector<std::string>();
   for (auto& target : known) target = std::string(artifact::target_base(target));
-  if (known.empty()) return {};
+  if (known.empty()) return check_manifests(trees, choice, findings);
   for (const auto& target : choice.families)
     if (std::find(known.begin(), known.end(), target) == known.end())
       findings.push_back({"S061", Severity::error, target,

@@ -20,9 +20,12 @@ Result<Form> form_of(ArtifactTrees& trees);
 Result<void> check_form(const ArtifactTrees& trees, Form form, const Choice& choice);
 
 enum class Chosen : std::uint8_t { by_request, by_artifacts }; ///< who said which families are built
-/// Compares the targets with those that the build itself lists in share/therock/dist_info.json of the artifact `base`,
-/// where there is one: S061 (error) for each that it does not know; and if nobody chose the families, S063 (warning)
-/// for those without an artifact here. corrupt B002: that file is not a JSON object.
+/// Compares the targets with those that the build itself lists in share/therock/dist_info.json of the artifact `base`:
+/// S061 (error) for each that it does not know; and if nobody chose the families, S063 (warning) for those without an
+/// artifact here. Without that list S061 for a target whose device code the manifest beside the host's libraries
+/// (`.kpack/NAME_COMPONENT.kpm`) does not name; a manifest that cannot be read, or is
+/// larger than any that a build makes, says nothing. corrupt B002: that file is
+/// not a JSON object.
 Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Chosen chosen, Findings& findings);
 
 /// S063 (warning) for each target that lacks an artifact of device code which another target of the choice has. Pure.

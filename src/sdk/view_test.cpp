@@ -51,11 +51,22 @@ TEST(View, NothingOutsideTheTreeIsFollowed) {
 }
 
 TEST(RunPath, GoesUpToSitePackagesAndRepeatsNothing) {
-  EXPECT_EQ(run_path_for("lib/libx.so", "", {"_rocm_sdk_core/lib/llvm/lib"}),
-            "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib");
-  EXPECT_EQ(run_path_for("lib/llvm/bin/clang", "$ORIGIN/../lib", {"_rocm_sdk_core/lib/llvm/lib"}),
+  Edges edges{"_libraries", {"_rocm_sdk_core/lib/llvm/lib"}};
+  EXPECT_EQ(run_path_for("lib/libx.so", "", edges), "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib");
+  EXPECT_EQ(run_path_for("lib/llvm/bin/clang", "$ORIGIN/../lib", edges),
             "$ORIGIN/../lib:$ORIGIN/../../../../_rocm_sdk_core/lib/llvm/lib");
-  EXPECT_EQ(run_path_for("top", "a::a:b", {"p/q", "p/q"}), "a:b:$ORIGIN/../p/q");
+  EXPECT_EQ(run_path_for("top", "a::a:b", {"_core", {"p/q", "p/q"}}), "a:b:$ORIGIN/../p/q");
+}
+
+// A package's edges lead into its own tree, too, and a file's own run path often leads there already.
+TEST(RunPath, DoesNotRepeatADirectoryInAnotherSpelling) {
+  Edges edges{"_core", {"_core/lib/llvm/lib", "_core/lib", "_other/lib"}};
+  EXPECT_EQ(run_path_for("lib/llvm/bin/clang", "$ORIGIN/../lib", edges),
+            "$ORIGIN/../lib:$ORIGIN/../../../../_core/lib:$ORIGIN/../../../../_other/lib");
+  EXPECT_EQ(run_path_for("lib/x.so", "$ORIGIN:$ORIGIN/.:$ORIGIN/../lib/:$ORIGIN/llvm//lib", edges),
+            "$ORIGIN:$ORIGIN/llvm//lib:$ORIGIN/../../_other/lib");
+  EXPECT_EQ(run_path_for("top.so", "$ORIGIN", edges),
+            "$ORIGIN:$ORIGIN/../_core/lib/llvm/lib:$ORIGIN/../_core/lib:$ORIGIN/../_other/lib");
 }
 
 TEST(RunPath, LeadsToWhatThePackageHolds) {

@@ -23,7 +23,8 @@ Result<void> check_not_marker(const std::string& key, std::uint64_t size);
 /// Whether an object is one that consoles write to show a directory.
 bool is_marker(const std::string& key, std::uint64_t size);
 void sort_children(Children& children); ///< sorts bytewise and removes duplicate directories
-/// Refuses bytes under a `.json` key that begin with '<': then a proxy or another server answered. corrupt (K020).
+/// Refuses bytes under a `.json` key that begin with '<', after white space: then a proxy or another server answered.
+/// corrupt (K020).
 Result<void> check_record(const std::string& key, std::string_view bytes, const std::string& url);
 
 } // namespace quarry::store

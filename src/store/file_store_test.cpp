@@ -308,8 +308,20 @@ TEST(OpenStore, LocatorsAndWhatHasNoBackend) {
     EXPECT_EQ(opened.error().code, "R006");
     EXPECT_EQ(opened.error().kind, ErrorKind::invalid_argument);
   }
-  for (const std::string locator : {"", "file:"})
-    EXPECT_EQ(opened_at(locator).error().kind, ErrorKind::invalid_argument);
+  for (const std::string locator : {"", "file:", "file://", "file://localhost"})
+    EXPECT_EQ(opened_at(locator).error().code, "R006") << locator;
+}
+
+TEST(OpenStore, AFileUrlNamesThisMachine) {
+  EXPECT_EQ((*opened_at("file://localhost/srv/a%20b"))->describe(), "file:/srv/a b");
+  EXPECT_EQ((*opened_at("file://LOCALHOST/srv"))->describe(), "file:/srv");
+  for (const std::string locator :
+       {"file://store", "file://store/42-linux", "file://localhosts/srv", "file://127.0.0.2/x"}) {
+    auto opened = opened_at(locator);
+    ASSERT_FALSE(opened) << locator;
+    EXPECT_EQ(opened.error().code, "R006");
+    EXPECT_NE(opened.error().hint.find("file:///PATH"), std::string::npos);
+  }
 }
 
 TEST(OpenStore, AFileIsNoStore) {

@@ -229,7 +229,9 @@ Result<content::Rope> HttpStore::open_unpinned(const Found& object) {
             "of another version",
             object.url.shown(), object.info.size),
         "the server must send one of them; or fetch the file with curl and use it from the disk");
-  TRY(auto bytes, get(key, object.info.size, nullptr));
+  auto got = get(key, object.info.size, nullptr);
+  if (!got && got.error().is(codes::too_large)) return replaced(key); // it has grown since we looked
+  TRY(auto bytes, std::move(got));
   if (!bytes) return absent(*this, key);
   if (bytes->size() != object.info.size) return replaced(key);
   return content::Rope::literal(std::move(*bytes));

@@ -88,6 +88,20 @@ TEST(HttpStore, WhatNothingPinsIsReadWholeOrNotAtAll) {
   EXPECT_EQ(web.reader->open("huge").error().code, "H011");
 }
 
+// Another version came between HEAD and GET. The user set no limit, so the error is K022 (replaced), not R007.
+TEST(HttpStore, WhatNothingPinsAndChangesItsSizeIsReplaced) {
+  Web web({"--without", "etag,last-modified"});
+  for (const auto* other : {"other", "other-other"}) {
+    web.put("k", "as seen");
+    web.put("other", "short");
+    web.put("other-other", "longer than what was seen");
+    web.arm(R"({"action":"redirect:302:)" + web.place + other + R"(","method":"GET","key":"*/k"})");
+    auto opened = web.reader->open("k");
+    ASSERT_FALSE(opened) << other;
+    EXPECT_EQ(opened.error().code, "K022") << other;
+  }
+}
+
 TEST(HttpStore, AServerWithoutRangesGivesEachObjectOnce) {
   Web web({"--without", "ranges"});
   web.put("k", noise(k_large));

@@ -111,6 +111,26 @@ TEST_F(LostAnswers, AWriteOfTheSameBytesThatWasAnsweredWithAnErrorHappened) {
   EXPECT_EQ((*store->head("page"))->cache_control, "no-cache");
 }
 
+// A success that S3 did not write comes from something between: it may hold the request, and send it on later.
+TEST_F(LostAnswers, AnUnchangedObjectProvesNothingAfterASuccessThatIsNotFromS3) {
+  auto store = open(server_);
+  ASSERT_TRUE(*store->conditional_writes());
+  auto first = store->put("page", Rope::literal("old"), {});
+  ASSERT_TRUE(first);
+  PutOptions match;
+  match.precondition = Precondition::if_match(first->etag);
+  const std::string fails = R"({"action":"status:500:InternalError","method":"PUT","times":1000})";
+  arm(server_, fails);
+  auto refused = store->put("page", Rope::literal("new"), match);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().code, "R004") << "S3 has answered each attempt: " << render(refused.error());
+  server_.control("DELETE");
+  arm(server_, R"({"action":"empty-200","method":"PUT"},)" + fails);
+  auto unknown = store->put("page", Rope::literal("new"), match);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, "R004") << render(unknown.error());
+}
+
 // A 412 may be the answer to our own first attempt. If the look fails, too, the upload may still be there.
 TEST_F(LostAnswers, AnUploadWhoseRefusalIsInDoubtIsResumed) {
   auto store = open(server_);

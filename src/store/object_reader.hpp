@@ -46,21 +46,26 @@ struct ObjectInfo {
 /// One level of a listing: what S3 returns for a listing with the delimiter '/'.
 struct Children {
   std::vector<ObjectInfo> objects; ///< keys with the prefix and without a further '/'; sorted bytewise
-  /// Keys with the prefix, cut behind the next '/': "42-linux/"; sorted, unique. list() may show nothing below one: in
-  /// the file store an empty directory, in s3 only what list() omits.
+  /// Keys with the prefix, cut after the next '/': "42-linux/"; sorted, unique. list() of such a directory may return
+  /// nothing: it may have only objects that list() omits, and in the file store it may be empty.
   std::vector<std::string> directories;
 };
 
-/// Counts of calls since the store was opened, for `writes` in JSON and for tests. Puts and copies count when they
-/// succeed. All other calls count, also those that fail, unless the key is invalid. The prefix of a listing is not a
-/// key: a listing counts even if its prefix is refused. open() and root_page() count as gets, keys() and children() as
-/// lists. open() of an http object without ETag and Last-Modified counts as two gets, because it reads the object at
-/// once. A copy also counts as a put. Outside s3 it also counts as a get, and that get counts even if the copy then
-/// fails. Requests that the store sends by itself do not count, such as retries and HEADs that look at an object. In
-/// the file and memory stores open() counts the whole object as read, s3 and http count what the rope fetches.
+/// Counts of calls since the store was opened, for `writes` in JSON and for tests:
+///   - put(): one put, if it succeeds;
+///   - copy(): one copy and one put, if it succeeds; in the file and memory stores also one get, even if it fails;
+///   - copy_from(): one copy and one put, if it returns true;
+///   - get(), open(), root_page(): one get, even if it fails; open() of an http object without ETag and Last-Modified
+///     counts two, because it reads the object at once;
+///   - head(): one head; remove(): one remove; list(), keys(), children(): one list; even if it fails.
+/// A call with an invalid key counts nothing. (The prefix of a listing is not a key.) Requests that the store sends by
+/// itself do not count, such as retries and HEADs that look at an object. In the file and memory stores open() counts
+/// the whole object as read, s3 and http count what the rope fetches.
 struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
-  std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
+  /// Requests of ropes from open(), without retries: one per range; in http also one each time that a rope asks for the
+  /// rest of a range or for a whole object.
+  std::uint64_t ranges = 0;
 };
 
 struct AtomicCounters; // counting.hpp
@@ -84,48 +89,54 @@ public:
   /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 a bucket that does not
   /// exist looks the same, also to open(); get() and list() then fail with K002. If a server hides absent objects,
   /// head(), get() and open() fail for an absent object: access is denied (store/denied.hpp). Fails with K020 if an S3
-  /// server does not say the size. Costs one HEAD request and no bytes. In s3 a HEAD that is answered 400, 403, 301 or
-  /// 307 costs one more request, a GET of one byte. In the file store it costs one stat, whatever the size of the file.
-  /// The file is not read, so its ETag and digest stay unknown.
+  /// server does not say the size. Costs one HEAD request and no bytes. In s3 a HEAD that is refused may cost one more
+  /// request, a GET of one byte, and may be sent again (Bucket::call()). In the file store it costs one stat, whatever
+  /// the size of the file. The file is not read, so its ETag and digest stay unknown.
   Result<std::optional<ObjectInfo>> head(const std::string& key);
   /// Returns the bytes of an object, and its ETag in `etag` on success; nullopt if it does not exist. Fails with
   /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a
-  /// `.json` object begins with '<': a proxy answered. A GET that ends early is repeated in s3; in http it fails with
-  /// H005, or with H004 if no byte came for a minute (or QUARRY_STALL_SECONDS, if shorter), and the caller may repeat
-  /// it. Costs one GET request and all bytes, which are then in memory; a larger object costs the first piece of its
-  /// bytes. In the file store one stat and reading the file, which is also hashed if `etag` is given.
+  /// `.json` object begins with '<', after white space: a proxy answered. A GET that ends early is repeated in s3. In
+  /// http it is repeated only if no byte of the object has come; after that it fails with H005, or with H004 if no byte
+  /// came for a minute (or QUARRY_STALL_SECONDS, if shorter), and the caller may repeat it. Costs one GET request and
+  /// all bytes, which are then in memory; a larger object costs the first piece of its bytes. In the file store it
+  /// costs one stat and reading the file, which is also hashed if `etag` is given.
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr);
   /// Returns the page that a web server shows at the store's root, such as its listing of a directory; nullopt if it
   /// has none, and in every other backend. (Below the root such a page has a key that ends with a slash.) Fails and
   /// costs as get() does.
   Result<std::optional<std::string>> root_page(std::uint64_t max_bytes);
   /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
-  /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs. Reading the rope:
-  ///   - costs one request per range in s3 and http. A range has as many bytes as the read asks for, at least 64 KiB
-  ///     and at most 2 MiB; only the last range of an object may be smaller. While reads are in order, ranges grow to 2
-  ///     MiB. Then further ranges of 2 MiB are fetched ahead, each by a thread, beyond what was asked for. A large read
-  ///     counts as reads in order. The ropes of a store that read ahead share 8 ranges in flight, but each has at least
-  ///     2: five ropes have up to 10. A rope keeps the range that was read last and those ahead in memory, up to 16
-  ///     MiB, until it is destroyed or read elsewhere. Threads that read one rope wait for each other.
+  /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs; but an http object without
+  /// ETag and Last-Modified is read whole at once and stays in memory (open_http_store()). Reading the rope:
+  ///   - costs one request per range in s3 and http. A range has as many bytes as the read asks for, but not less than
+  ///     a smallest size and not more than 2 MiB. A longer read takes several ranges. Only the last range of an object
+  ///     may be smaller. The smallest size is 64 KiB at first. It grows to 2 MiB while ranges follow each other in
+  ///     order, within one read or over several. Then further ranges of 2 MiB are fetched before a read asks for them,
+  ///     each by a thread. If n ropes of a store do this now, each has max(2, 8 / n) ranges in flight. A rope keeps the
+  ///     range that was read last and those ahead in memory, up to 16 MiB, until it is destroyed or read elsewhere.
+  ///     Threads that read one rope wait for each other.
   ///   - never mixes two versions. If the object is replaced or removed after open(), s3 and http fail with corrupt
   ///     (K022) when they fetch the next range. If the object was removed and the server hides absent objects, s3 fails
-  ///     with K003 and http with H011. The memory store gives the old version. The file store gives the old version
-  ///     while the rope has the file open. At other times it fails with D008 (replaced) or not_found (D001: removed).
-  ///     The ropes of a process have at most 64 files open. A rope that is read whole by one call closes its file after
-  ///     it. Two exceptions: in the file store see open_file_store(); on a web server without strong ETags an object
-  ///     counts as the same version if its weak ETag and its Last-Modified (to 1 s) are the same; a server may send
-  ///     only one of the two.
+  ///     with K003 and http with H011. The memory store gives the old version. In the file store the first read opens
+  ///     the file. If the object was replaced between open() and that read, the read takes the new version if it has
+  ///     the same size, and else fails with D008. Later reads give the version that the first one opened. If the file
+  ///     was closed meanwhile, they open it again, and fail with D008 if the object was replaced. Any opening fails
+  ///     with not_found (D001) if it was removed. The ropes of a process have at most 64 files open between reads; a
+  ///     read that is running may have one more. A rope that is read whole by its first call keeps no file open. One
+  ///     exception: on a web server without strong ETags an object counts as the same version if its weak ETag and its
+  ///     Last-Modified (to 1 s) are the same; a server may send only one of the two.
   ///   - may be repeated after any other error.
   Result<content::Rope> open(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Omits a backend's
   /// own objects, keys that check_key() refuses with SlashKeys::allowed, and directory markers (slash_keys()). In the
   /// file store it follows a symbolic link only in the directories that `prefix` names, and omits all others; head(),
   /// get() and open() follow all. The listing is not a snapshot: objects that are written meanwhile may be included or
-  /// not. Costs one request per 1000 objects; in the file store one readdir per directory below the prefix and one stat
-  /// per entry. All entries are in memory.
+  /// not. Costs one request per 1000 objects. In the file store it reads the directory that `prefix` names up to its
+  /// last '/', and the matching directories below: one readdir per directory and one stat per entry, also per entry
+  /// that does not match. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);
-  /// Returns the keys of list(). Costs the same; in the file store a stat per directory, but none per entry, which is
-  /// half of a large listing's time.
+  /// Returns the keys of list(). Costs the same; in the file store a stat per directory, but none per entry where the
+  /// file system keeps the types of entries: half of a large listing's time.
   Result<std::vector<std::string>> keys(const std::string& prefix);
   /// Returns one level of list(): the objects and directories whose keys begin with `prefix`. The prefix need not end
   /// at a slash: "42-" finds "42-linux/". Costs one request per 1000 entries of this level, however much lies below; in

@@ -1,4 +1,5 @@
 #include "base/ascii.hpp"
+#include "base/file_url.hpp"
 #include "store/object_store.hpp"
 #include "store/s3_store.hpp"
 
@@ -16,6 +17,18 @@ bool has_other_scheme(const std::string& locator) {
   return std::all_of(locator.begin(), locator.begin() + static_cast<std::ptrdiff_t>(colon),
                      [](char c) { return ascii::is_alnum(c) || c == '+' || c == '-'; });
 }
+
+/// The path of a locator that names a directory.
+Result<std::string> path_in(const std::string& locator) {
+  constexpr std::string_view k_scheme = "file:", k_url = "file://";
+  if (!locator.starts_with(k_scheme)) return locator;
+  if (!locator.starts_with(k_url)) return locator.substr(k_scheme.size());
+  if (auto path = text::path_of_file_url(locator)) return std::move(*path); // as url() writes it
+  auto authority = locator.substr(k_url.size(), locator.find('/', k_url.size()) - k_url.size());
+  return fail(ErrorKind::invalid_argument, "R006",
+              fmt::format("`{}` names a directory of another machine, `{}`", locator, authority),
+              "use file:PATH, or file:///PATH with an absolute path");
+}
 } // namespace
 
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, const Surroundings& surroundings) {
@@ -25,9 +38,7 @@ Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, cons
     return fail(ErrorKind::invalid_argument, "R006",
                 fmt::format("{} stores are not supported: {}", locator.substr(0, locator.find(':') + 1), locator),
                 "use file:PATH, s3://bucket/prefix or, to read, https://…");
-  auto path = locator.starts_with("file:///") ? text::percent_decode(locator.substr(7)) // a URL, as url() writes it
-              : locator.starts_with("file:")  ? locator.substr(5)
-                                              : locator;
+  TRY(auto path, path_in(locator));
   if (path.empty())
     return fail(ErrorKind::invalid_argument, "R006", "no store was named",
                 "use `--store file:PATH`, or set QUARRY_STORE");

@@ -1,7 +1,7 @@
 #pragma once
 // Private to the room.
-// Content that is fetched in ranges over HTTP. The first range is small; ranges grow while the content is read in
-// order, and are then fetched ahead of the reader by several threads. Private to the s3 and http backends.
+// Content that is fetched in ranges over HTTP. Ranges are small at first and grow while the content is read in order;
+// then they are fetched ahead of the reader by several threads. Private to the s3 and http backends.
 #include "content/rope.hpp"
 #include <functional>
 #include <memory>
@@ -18,13 +18,15 @@ Unexpected replaced(const std::string& key);
 struct RangeLimits {
   std::uint64_t first_bytes = 64u << 10; ///< the smallest range, except at an object's end; most zip directories fit
   std::uint64_t block_bytes = 2u << 20;  ///< one range of content that is read in order
-  /// Blocks in flight of all sources of a RangeShare together (4 Gbit/s at 32 ms). For a short time they are more, when
-  /// another source begins to read in order.
+  /// Blocks in flight that the sources of a RangeShare divide among them (4 Gbit/s at 32 ms): with n sources that read
+  /// in order now, each has max(ahead_least, ahead / n). For a short time there are more, when another source begins to
+  /// read in order.
   unsigned ahead = 8;
-  unsigned ahead_least = 2; ///< blocks in flight for each source, however many there are
+  unsigned ahead_least = 2; ///< so with many sources there are more than `ahead` in all
 };
 
-/// Limits how much all sources of a store read ahead together, and recycles the memory of blocks. Thread-safe.
+/// Divides what is read ahead among all sources of a store. Keeps the memory of up to 2 blocks that were read, for the
+/// next ones. Thread-safe.
 class RangeShare {
 public:
   explicit RangeShare(RangeLimits limits = {});
@@ -38,9 +40,9 @@ private:
 
 /// Returns a source of `size` bytes. Its read() blocks until the range has arrived; it fails with the errors of
 /// `fetch`, which are not kept: the next read fetches again. read() may be called by several threads; they wait for
-/// each other. A read ahead of the current place uses the ranges in flight if they hold it. A read at any other
-/// place, a read that fails, and the destructor wait until all ranges in flight have arrived, and drop them. Keeps the
-/// current block and the blocks in flight in memory.
+/// each other. A read of a range in flight waits for that range and for those before it. The source drops all ranges in
+/// flight, after they have arrived, in three cases: at a read elsewhere, when a read fails, and in the destructor.
+/// Keeps the current block and the blocks in flight in memory.
 std::shared_ptr<const content::Source> make_ranged_source(std::uint64_t size, FetchRange fetch,
                                                           std::shared_ptr<RangeShare> share);
 

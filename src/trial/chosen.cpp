@@ -7,34 +7,52 @@
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
 #include <fmt/core.h>
+#include <utility>
 
 namespace quarry::trial {
 
 namespace {
 /// What was hashed is what runs: the files are written anew, where nothing else lies.
-Result<Suite> defined_suite(const SuiteDefinition& definition, const std::string& work) {
+Result<Suite> defined_suite(const TrialOptions& options, const std::string& work) {
+  const auto& definition = *options.definition;
+  const auto& shard = options.shard;
   auto directory = path::join(work, "suite");
   TRY_DO(sys::make_directories(directory));
   for (const auto& file : definition.files) TRY_DO(sys::write_file(path::join(directory, file.name), file.bytes));
-  Suite suite{definition.name, definition.digest.hex(), {}, false, definition.min_passed, definition.command, {}};
+  Suite suite{definition.name,
+              definition.digest.hex(),
+              {},
+              false,
+              false,
+              shard ? 1 : definition.min_passed,
+              definition.command,
+              {}};
   if (definition.has_report()) suite.report = path::join(work, "junit.xml");
+  const std::pair<const char*, std::string> places[] = {{"{shard}", std::to_string(shard ? shard->index : 1)},
+                                                        {"{shards}", std::to_string(shard ? shard->total : 1)},
+                                                        {"{suite}", directory},
+                                                        {"{junit}", suite.report}};
   for (auto& word : suite.command)
-    word = text::replace_all(text::replace_all(word, "{suite}", directory), "{junit}", suite.report);
+    for (const auto& [place, value] : places) word = text::replace_all(word, place, value);
   return suite;
 }
 } // namespace
 
 Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment& environment,
                            const std::vector<venv::InstalledFile>& files, const std::string& work) {
-  if (options.definition) return defined_suite(*options.definition, work);
+  if (options.definition) return defined_suite(options, work);
   bool packaged = options.command.empty();
-  Suite suite{options.suite, "", options.junit, packaged, 1, options.command, {}};
+  Suite suite{options.suite, "", options.junit, packaged, false, 1, options.command, {}};
   if (suite.name.empty()) suite.name = packaged ? k_packaged_suite : "command";
   if (packaged != (suite.name == k_packaged_suite)) {
-    if (packaged)
+    if (packaged) {
+      auto hint = unread_suite(suite.name);
+      if (hint.empty())
+        hint = "`quarry suite list` shows those that are defined; or give the command that runs it: `--suite NAME -- "
+               "CMD…`";
       return fail(ErrorKind::invalid_argument, "X003", fmt::format("no suite is called {}", suite.name),
-                  "`quarry suite list` shows those that are defined; or give the command that runs it: `--suite NAME "
-                  "-- CMD…`");
+                  std::move(hint));
+    }
     return fail(ErrorKind::invalid_argument, "X003",
                 "rocm-sdk is the suite inside the packages: no other command may use its name",
                 "choose another --suite NAME");

@@ -15,6 +15,7 @@ namespace quarry::trial {
 struct Suite {
   std::string name, digest, report; // report: a file, or empty
   bool packaged = false;
+  bool printed = false; // the packaged tests write no report: it is read from what unittest prints (printed.hpp)
   std::int64_t min_passed = 1;
   std::vector<std::string> command;
   std::optional<sys::FileIdentity> old_report; // what is at `report` before the command runs

@@ -202,6 +202,7 @@ void describe(const ForeignReport& report, const RecordOptions& options, const v
               const std::vector<venv::InstalledFile>& files, registry::EvidenceRecord& evidence) {
   evidence.cell.platform = report.platform;
   evidence.cell.python = minor_of(report.python);
+  evidence.cell.framework = options.framework;
   evidence.suite = k_packaged_suite;
   for (const auto& file : files)
     if (file.project == dist::k_sdk_project) evidence.suite_digest = file.sha256.hex();
@@ -250,6 +251,7 @@ Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore&
   TRY_DO(bring_here(source, report, options, store, verified));
   TRY(auto files, venv::match_claims(source, report.claims, verified));
   TRY_DO(check_agreement(report, files, options.report));
+  TRY_DO(check_framework(files, options.framework));
   Recorded done;
   auto& evidence = done.evidence;
   describe(report, options, source, files, evidence);

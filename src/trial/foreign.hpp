@@ -35,6 +35,7 @@ struct RecordOptions {
   std::string report;     ///< a file
   std::string locator;    ///< --from: what the machine installed from
   std::string family;     ///< empty: the report's
+  std::string framework;  ///< the framework tested, one of the installed projects; empty: none
   std::string job_result; ///< of the job that made it (check_job); empty: not known
   std::string quarry_version;
   std::optional<registry::Identity> identity; ///< of the job that records
@@ -52,8 +53,8 @@ struct Recorded {
 /// known. corrupt X023. Pure.
 Result<void> check_job(const registry::EvidenceRecord& evidence, const std::string& job_result);
 
-/// The report becomes the log of the record. The same report again is the same record. Errors: X002, X012 … X015, X023,
-/// V035 (not the files of the source), and nothing is written.
+/// The report becomes the log of the record. The same report again is the same record. Errors: X002, X012 … X015, X017,
+/// X023, V035 (not the files of the source), and nothing is written.
 Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore& store);
 
 } // namespace quarry::trial

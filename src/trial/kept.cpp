@@ -9,6 +9,7 @@
 #include "venv/source.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <utility>
 
 namespace quarry::trial {
 
@@ -38,6 +39,19 @@ Result<void> check_name(const std::string& file, std::string_view record) {
   return fail(ErrorKind::corrupt, "X022",
               fmt::format("{} was altered: its sha256 is {}", file, digest.substr(0, k_name_digits)),
               "nothing was recorded: look at the job that kept it, and test again");
+}
+
+/// Whether the numbers are those of the rows; gate::judge() counts no other record, either.
+bool counts_its_rows(const registry::EvidenceRecord& evidence) {
+  using Kind = registry::Outcome::Kind;
+  if (evidence.rows.empty()) return true;
+  for (const auto& [kind, count] :
+       {std::pair(Kind::passed, evidence.passed), std::pair(Kind::failed, evidence.failed),
+        std::pair(Kind::skipped, evidence.skipped), std::pair(Kind::error, evidence.errors)})
+    if (static_cast<std::uint64_t>(std::ranges::count_if(
+            evidence.rows, [&](const registry::TestRow& row) { return row.outcome == kind; })) != count)
+      return false;
+  return evidence.passed + evidence.failed + evidence.skipped + evidence.errors == evidence.rows.size();
 }
 
 } // namespace
@@ -81,6 +95,8 @@ Result<void> check_about(const registry::EvidenceRecord& evidence, const About& 
   };
   if (!about.family.empty() && evidence.cell.family != about.family)
     return another(fmt::format("the family {}, not {}", evidence.cell.family, about.family));
+  if (!about.framework.empty() && evidence.cell.framework != about.framework)
+    return another(fmt::format("the framework `{}`, not {}", evidence.cell.framework, about.framework));
   if (about.locator.empty()) return {};
   venv::SourceRequest request;
   request.locator = about.locator;
@@ -101,6 +117,7 @@ Result<Recorded> record_kept(const std::string& file, const About& about, store:
   TRY_DO(check_name(file, text));
   auto evidence = registry::parse_evidence({text, file});
   if (!evidence) return not_kept(file, evidence.error().message);
+  if (!counts_its_rows(*evidence)) return not_kept(file, "its counts do not agree with its rows");
   auto log = sys::read_file(log_beside(file), k_log_bytes_max);
   if (!log) return not_kept(file, log.error().message);
   if (log_key(*log) != evidence->log)

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/xml.hpp"
+#include "trial/cut.hpp"
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -16,12 +17,6 @@ namespace quarry::trial {
 namespace {
 
 using registry::Outcome;
-
-std::string cut(std::string_view text, std::size_t max) {
-  if (text.size() <= max) return std::string(text);
-  while (max > 0 && (static_cast<unsigned char>(text[max]) & 0xC0) == 0x80) --max; // never inside a character
-  return std::string(text.substr(0, max)) + "…";
-}
 
 constexpr double k_seconds_max = 366 * 86'400.0; // no test takes a year; more would not fit into a table
 bool is_duration(double seconds) { return seconds >= 0 && seconds <= k_seconds_max; } // and NaN is not

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "base/units.hpp"
+#include "registry/records.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -62,6 +63,9 @@ Result<void> read_limits(TomlTable& table, SuiteDefinition& into) {
   if (into.cpu && into.gpu) return table.error("gpu", "is true, and backend is \"cpu\"");
   TRY_DO(table.integer("min_passed", into.min_passed));
   if (into.min_passed < 1) return table.error("min_passed", "must be at least 1");
+  TRY_DO(table.integer("shards", into.shards));
+  if (into.shards < 1 || into.shards > static_cast<std::int64_t>(registry::k_shards_max))
+    return table.error("shards", fmt::format("must be 1 to {}", registry::k_shards_max));
   TRY_DO(table.text("deadline", deadline));
   if (deadline.empty()) return {};
   auto parsed = units::parse_duration_ms(deadline);
@@ -107,6 +111,7 @@ std::string canonical_suite(const SuiteDefinition& suite) {
   if (suite.gpu) json["gpu"] = true;
   if (suite.cpu) json["backend"] = "cpu";
   if (suite.min_passed != 1) json["min_passed"] = suite.min_passed;
+  if (suite.shards != 1) json["shards"] = suite.shards;
   if (suite.deadline_ms != 0) json["deadline_ms"] = suite.deadline_ms;
   return json.dump();
 }
@@ -129,6 +134,14 @@ Result<std::optional<SuiteDefinition>> find_suite(const Resources& resources, co
     return fail(ErrorKind::invalid_argument, "X027",
                 fmt::format("{}: name: {:?} is not what the file is called", key, suite.name), "rename one of the two");
   return std::optional(std::move(suite));
+}
+
+std::string unread_suite(const std::string& name) {
+  auto file = fmt::format("{}{}{}", k_directory, name, k_ending);
+  if (!sys::exists(file)) return {};
+  return fmt::format("{} is read by its name only at the top of a git repository: name the file itself, `{}`, or make "
+                     "the repository, `git init`",
+                     file, file);
 }
 
 std::vector<std::string> suite_names(const Resources& resources) {

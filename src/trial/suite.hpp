@@ -25,7 +25,8 @@ struct SuiteDefinition {
   std::vector<SuiteFile> files;     ///< sorted by name
   bool gpu = false;                 ///< not run on a machine without a GPU that it can open
   bool cpu = false;                 ///< uses no GPU: the result counts for no GPU family
-  std::int64_t min_passed = 1;      ///< with fewer, the result is an error
+  std::int64_t min_passed = 1;      ///< with fewer, the result is an error; of shards: in all of them together
+  std::int64_t shards = 1;          ///< how many jobs may run a part each; more than 1: `{shard}`, `{shards}` say which
   std::uint64_t deadline_ms = 0;    ///< 0: none is said
   Sha256 digest;                    ///< of canonical_suite()
   bool has_report() const;          ///< whether the command is given `{junit}`
@@ -45,6 +46,9 @@ std::string canonical_suite(const SuiteDefinition& suite);
 /// repository or the program has it. nullopt: no suite of this name is defined. Fails as parse_suite() does, and with
 /// D001 for a file that does not exist.
 Result<std::optional<SuiteDefinition>> find_suite(const Resources& resources, const std::string& named);
+/// Says what to do if `data/suites/NAME.toml` lies in the working directory and find_suite() does not look there,
+/// because this is not the top of a git repository; "" if that file does not exist.
+std::string unread_suite(const std::string& name);
 /// The names that data/suites has, sorted.
 std::vector<std::string> suite_names(const Resources& resources);
 

@@ -14,7 +14,9 @@
 #include "trial/evidence.hpp"
 #include "trial/kept.hpp"
 #include "trial/machine.hpp"
+#include "trial/printed.hpp"
 #include "trial/report.hpp"
+#include "trial/shard.hpp"
 #include "venv/proof.hpp"
 #include "venv/stage.hpp"
 #include <algorithm>
@@ -202,6 +204,25 @@ Result<sys::ProcessResult> run_suite(const Suite& suite, const TrialOptions& opt
   return done;
 }
 
+/// `rocm-sdk test` of packages that another tool built may not know --json: argparse refuses it before any test runs.
+bool knows_no_report(const Suite& suite, const sys::ProcessResult& done) {
+  return suite.packaged && !done.timed_out && done.exit_code == 2 && !sys::exists(suite.report) &&
+         done.out.find("unrecognized arguments: --json") != done.out.npos;
+}
+
+/// Runs the suite; the packaged one a second time without --json, if it does not know that. Both share the deadline.
+Result<sys::ProcessResult> run_as_it_knows(Suite& suite, const TrialOptions& options, const venv::Variables& variables,
+                                           const redact::Redactor& redactor) {
+  TRY(auto done, run_suite(suite, options, variables, redactor));
+  if (!knows_no_report(suite, done)) return done;
+  if (options.on_note) options.on_note("report      these packages' rocm-sdk writes none: read what its tests print");
+  suite.printed = true;
+  suite.command.resize(2); // rocm-sdk test
+  auto again = options;
+  again.deadline_ms -= std::min(options.deadline_ms - 1, static_cast<std::uint64_t>(done.seconds * 1000));
+  return run_suite(suite, again, variables, redactor);
+}
+
 Report one_row(const std::string& name, Outcome::Kind outcome, const std::string& message, double seconds) {
   Report report;
   report.add({name, outcome, message, seconds});
@@ -218,15 +239,28 @@ std::optional<sys::FileIdentity> report_now(const Suite& suite) {
 /// A report of an earlier run must not speak for this one. It is the user's file, so it is not removed either.
 bool is_stale(const Suite& suite) { return suite.old_report && report_now(suite) == suite.old_report; }
 
+Report unreadable_report(const Suite& suite, const std::string& why) {
+  return one_row("report", Outcome::error, why + (suite.printed ? "; `quarry explain X030` says what can be read" : ""),
+                 0);
+}
+
+Report read_printed(const Suite& suite, const sys::ProcessResult& done) {
+  if (done.dropped_bytes)
+    return unreadable_report(suite, fmt::format("{} printed more than {}, and its result is behind that",
+                                                suite.command[0], units::bytes(k_output_bytes_max)));
+  auto report = parse_unittest_output(done.out, done.exit_code);
+  return report ? std::move(*report) : unreadable_report(suite, report.error().message);
+}
+
 /// What the suite reported; a report that is missing or cannot be believed becomes one row that says so.
 Report read_report(const Suite& suite, const sys::ProcessResult& done) {
+  if (suite.printed) return read_printed(suite, done);
   if (suite.report.empty()) {
     auto message = done.exit_code == 0 ? "" : fmt::format("exit code {}", done.exit_code);
     return one_row("command", done.exit_code == 0 ? Outcome::passed : Outcome::failed, message, done.seconds);
   }
   if (!sys::exists(suite.report))
-    return one_row("report", Outcome::error,
-                   fmt::format("{} wrote no report (exit code {})", suite.command[0], done.exit_code), 0);
+    return unreadable_report(suite, fmt::format("{} wrote no report (exit code {})", suite.command[0], done.exit_code));
   if (is_stale(suite))
     return one_row("report", Outcome::error,
                    fmt::format("{} wrote no report (exit code {}): {} was there before and has not changed",
@@ -265,8 +299,10 @@ Outcome result_of(Report& report, const sys::ProcessResult& done) {
   return report.errors ? Outcome::error : Outcome::passed;
 }
 
-std::string log_text(const sys::ProcessResult& done, const TrialOptions& options) {
+std::string log_text(const Suite& suite, const sys::ProcessResult& done, const TrialOptions& options) {
   auto text = done.out;
+  if (suite.printed)
+    text = "[`rocm-sdk test` of these packages does not know --json: what it prints without it is read]\n" + text;
   if (done.dropped_bytes) text += fmt::format("\n[{} more bytes were not kept]\n", done.dropped_bytes);
   if (done.timed_out) text += fmt::format("\n[{}]\n", stopped_text(options));
   return text;
@@ -313,7 +349,8 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   // The store may be public. Actions masks what a job prints, and not what it stores.
   redact::Redactor redactor(variables);
   TRY(auto suite_variables, test_variables(options, environment, variables, work.path()));
-  TRY(auto done, run_suite(suite, options, suite_variables, redactor));
+  if (options.shard) add_shard(*options.shard, suite_variables);
+  TRY(auto done, run_as_it_knows(suite, options, suite_variables, redactor));
   evidence.ended = sys::Timestamp::from_us(clock.now_us());
   TRY_DO(prove_again(subject, environment, options.workers), "after the suite had run; nothing is recorded");
 
@@ -333,16 +370,18 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   evidence.cell = {Platform::linux, family, environment.minor(), options.framework, options.backend};
   evidence.suite = suite.name;
   evidence.suite_digest = suite.digest;
+  if (suite.printed) evidence.tools["report"] = "what unittest printed";
   evidence.machine = std::move(machine);
   evidence.subjects = subjects_of(subject.files);
   evidence.sealed = subject.sealed;
   evidence.identity = options.identity;
+  evidence.shard = options.shard;
   if (subject.sets.size() == 1)
     evidence.set = subject.sets.front();
   else
     evidence.sets = subject.sets;
   describe_tools(options, environment, subject, evidence);
-  auto log = log_text(done, options);
+  auto log = log_text(suite, done, options);
   evidence.log = log_key(log);
   if (options.keep_only) {
     TRY(outcome.kept, keep_evidence(options.keep_in, evidence, log));

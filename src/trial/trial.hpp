@@ -27,6 +27,7 @@ struct TrialOptions {
   std::string suite;   ///< empty: rocm-sdk, or "command" with a command
   std::vector<std::string> command;          ///< empty: the packaged suite, or `definition`
   std::optional<SuiteDefinition> definition; ///< of `suite`, without a command
+  std::optional<registry::Shard> shard;      ///< the part of `definition` to run; nullopt: all of it
   venv::PassedNames passed;                  ///< variables that the suite gets besides those of the list
   std::string junit; ///< the file that the command writes; one that it leaves unchanged does not count
   std::uint64_t deadline_ms = k_deadline_default_ms;

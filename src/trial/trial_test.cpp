@@ -126,12 +126,43 @@ TEST_P(Modes, AreEvidenceOfFailure) {
   for (const auto& row : done->evidence.rows)
     rows += row.name + ": " + std::string(row.outcome.text()) + " " + row.message + "\n";
   EXPECT_THAT(rows, HasSubstr(GetParam().row));
+  EXPECT_THAT(rows, ::testing::Not(HasSubstr("X030"))) << "these tests know --json";
 }
 INSTANTIATE_TEST_SUITE_P(Table, Modes,
                          ::testing::Values(Mode{"fail", "failed", "core.loads: failed asked to"},
                                            Mode{"silent", "error", "wrote no report (exit code 0)"},
                                            Mode{"lie", "error", "the report shows no failure, and the exit code is 3"}),
                          [](const auto& row) { return std::string(row.param.mode); });
+
+struct Printed {
+  const char* mode;
+  const char* result;
+  std::size_t rows;
+  const char* said; ///< of the last row
+};
+class PrintedModes : public Trial, public ::testing::WithParamInterface<Printed> {};
+TEST_P(PrintedModes, AreReadFromWhatTheTestsPrint) {
+  variables_["TINY_SDK"] = GetParam().mode;
+  options_.passed = {"TINY_SDK"};
+  auto done = run();
+  ASSERT_TRUE(done) << render(done.error());
+  const auto& e = done->evidence;
+  EXPECT_EQ(e.result.text(), GetParam().result);
+  EXPECT_EQ(e.suite, "rocm-sdk");
+  EXPECT_EQ(e.tools.at("report"), "what unittest printed");
+  ASSERT_EQ(e.rows.size(), GetParam().rows);
+  EXPECT_THAT(e.rows.back().name + ": " + e.rows.back().message, HasSubstr(GetParam().said));
+  auto log = must(world_->store.store->get(e.log, 1 << 20));
+  ASSERT_TRUE(log);
+  EXPECT_THAT(*log, HasSubstr("does not know --json"));
+}
+INSTANTIATE_TEST_SUITE_P(Table, PrintedModes,
+                         ::testing::Values(Printed{"printed", "passed", 2, "Core.test_mode: "},
+                                           Printed{"printed-fail", "failed", 2,
+                                                   "Core.test_mode: AssertionError: 'printed-fail' != 'printed'"},
+                                           Printed{"printed-nothing", "error", 1,
+                                                   "`quarry explain X030` says what can be read"}),
+                         [](const auto& row) { return text::replace_all(row.param.mode, "-", "_"); });
 
 TEST_F(Trial, TheDeadlineEndsTheWholeGroup) {
   variables_["TINY_SDK"] = "hang";
@@ -378,6 +409,20 @@ TEST_F(Trial, KeptEvidenceThatWasAlteredIsRefused) {
   must(sys::write_file(done.kept, registry::to_json(forged)));
   auto count = evidence_count();
   EXPECT_EQ(record_kept(done.kept, {}, *world_->store.store).error().code, "X022");
+  // Under another name nothing tells what it was, but for what it says of itself.
+  forged.passed = 46;
+  auto renamed = path::join(options_.keep_in, "x.json");
+  must(sys::write_file(renamed, registry::to_json(forged)));
+  must(sys::write_file(path::join(options_.keep_in, "x.txt"),
+                       must(sys::read_file(done.kept.substr(0, done.kept.size() - 4) + "txt", 1000))));
+  auto miscounted = record_kept(renamed, {}, *world_->store.store);
+  ASSERT_FALSE(miscounted);
+  EXPECT_EQ(miscounted.error().code, "X016");
+  EXPECT_NE(miscounted.error().message.find("do not agree with its rows"), std::string::npos);
+  forged.passed = 1;
+  forged.rows.push_back({"odd", registry::Outcome::read("odd"), "", 1}); // no number counts it
+  must(sys::write_file(renamed, registry::to_json(forged)));
+  EXPECT_EQ(record_kept(renamed, {}, *world_->store.store).error().code, "X016");
   EXPECT_EQ(evidence_count(), count);
 }
 
@@ -389,11 +434,12 @@ TEST_F(Trial, APassOfAJobThatDidNotSucceedIsRefused) {
   auto passed = must(run());
   auto count = evidence_count();
   for (const auto* result : {"failure", "cancelled", "skipped"})
-    EXPECT_EQ(record_kept(passed.kept, {{}, {}, result}, *world_->store.store).error().code, "X023");
+    EXPECT_EQ(record_kept(passed.kept, {.job_result = result}, *world_->store.store).error().code, "X023");
   EXPECT_EQ(evidence_count(), count);
-  EXPECT_TRUE(record_kept(passed.kept, {{}, {}, "success"}, *world_->store.store));
+  EXPECT_TRUE(record_kept(passed.kept, {.job_result = "success"}, *world_->store.store));
   options_.command = {"false"};
-  EXPECT_TRUE(record_kept(must(run()).kept, {{}, {}, "failure"}, *world_->store.store)) << "a failure is evidence";
+  EXPECT_TRUE(record_kept(must(run()).kept, {.job_result = "failure"}, *world_->store.store))
+      << "a failure is evidence";
 }
 
 // The suite's process group ends with it; a daemon has a session of its own.

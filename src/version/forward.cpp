@@ -6,6 +6,23 @@
 
 namespace quarry::version {
 
+namespace {
+
+/// "0.8.0" of the line "jax == 0.8.0  # comment"; empty for a line that pins neither jax nor jaxlib.
+std::string pinned_jax(std::string_view line) {
+  line = text::trim(line);
+  for (std::string_view project : {"jaxlib", "jax"}) {
+    if (!line.starts_with(project)) continue;
+    auto rest = text::trim(line.substr(project.size()));
+    if (!rest.starts_with("==")) continue;
+    rest = text::trim(rest.substr(2));
+    return std::string(rest.substr(0, rest.find_first_of("# \t\r\f\v")));
+  }
+  return "";
+}
+
+} // namespace
+
 Result<std::string> python_directory(std::string_view python) {
   auto bad = fail(ErrorKind::invalid_argument, "N014", fmt::format("{:?} is not a version of Python", python),
                   "write it like 3.12, or 3.13t without the global lock");
@@ -31,6 +48,21 @@ Result<SdkReference> sdk_reference(std::string_view sdk_version) {
   bool development = reference.version.find("dev") != std::string::npos;
   reference.suffix = (development ? "+devrocm" : "+rocm") + text::replace_all(reference.version, "+", "-");
   return reference;
+}
+
+Result<JaxVersions> jax_versions(NamedText requirements, std::string_view sdk_version) {
+  TRY_DO(dist::Version::parse(sdk_version));
+  for (const auto& line : text::split(requirements.text, '\n')) {
+    auto pin = pinned_jax(line);
+    if (pin.empty()) continue;
+    TRY_DO(dist::Version::parse(pin));
+    auto sdk = std::string(sdk_version);
+    std::ranges::replace(sdk, '+', '.');
+    return JaxVersions{pin, fmt::format("{}+rocm{}", pin, sdk)};
+  }
+  return fail(ErrorKind::invalid_argument, "N016",
+              fmt::format("{} has no line that pins jax or jaxlib, such as jax==0.8.0", requirements.name),
+              "name the requirements file of JAX's build");
 }
 
 } // namespace quarry::version

@@ -44,5 +44,16 @@ TEST(SdkReference, DevelopmentVersionsAreApart) {
   EXPECT_EQ(wrong.error().code, "M004");
 }
 
+TEST(JaxVersions, ComeFromTheFirstPin) {
+  constexpr std::string_view k_text = "numpy==2.0\n# jax==0.1\n jaxlib == 0.8.0#x\njax==0.9.0\n";
+  auto found = jax_versions({k_text, "r.txt"}, "7.12.0.dev0+e1a5d395");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->jax, "0.8.0");
+  EXPECT_EQ(found->jaxlib, "0.8.0+rocm7.12.0.dev0.e1a5d395");
+  EXPECT_EQ(jax_versions({"jax>=0.8\njax-rocm7-plugin==0.8\n", "r.txt"}, "7.12.0").error().code, "N016");
+  EXPECT_EQ(jax_versions({"jax==0.8;x\n", "r.txt"}, "7.12.0").error().code, "M004");
+  EXPECT_EQ(jax_versions({"jax==0.8\n", "r.txt"}, "7.x").error().code, "M004");
+}
+
 } // namespace
 } // namespace quarry::version

@@ -79,13 +79,24 @@ public:
 
   void licenses(const DistInfo& info, const std::set<std::string, std::less<>>& paths) {
     if (!info.metadata) return;
+    // Before PEP 639 (metadata 2.4) License-File was not a field of core metadata: tools wrote it for files directly in
+    // dist-info, such as pyarrow 21's `../LICENSE.txt`, and nobody reads it.
+    bool is_field = info.metadata->metadata_version >= "2.4";
+    std::vector<std::string> early;
     for (const auto& license : info.metadata->license_files) {
-      // Before PEP 639 (metadata 2.4) tools wrote the field for files directly in dist-info.
-      auto modern = in_dist_info("licenses/" + license), legacy = in_dist_info(license);
-      if (paths.contains(modern) || (info.metadata->metadata_version < "2.4" && paths.contains(legacy))) continue;
-      error("W008", modern, fmt::format("METADATA names the licence file {}, which the wheel lacks", license),
-            "add the file below licenses/, or drop the field");
+      auto modern = in_dist_info("licenses/" + license);
+      if (paths.contains(modern)) continue;
+      if (is_field)
+        error("W008", modern, fmt::format("METADATA names the licence file {}, which the wheel lacks", license),
+              "add the file below licenses/, or drop the field");
+      else if (!paths.contains(in_dist_info(license)))
+        early.push_back(license);
     }
+    if (!early.empty())
+      findings_.push_back({"W008", Severity::warning, place_of(file_, in_dist_info("METADATA")),
+                           fmt::format("before metadata 2.4 License-File has no meaning, and the wheel lacks {}",
+                                       text::first(early, k_shown_max)),
+                           "write Metadata-Version 2.4 and add the files below licenses/, or drop the field"});
   }
 
 private:

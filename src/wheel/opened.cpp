@@ -5,6 +5,7 @@
 #include "wheel/dist_info.hpp"
 #include "wheel/shown.hpp"
 #include <algorithm>
+#include <cstring>
 #include <fmt/core.h>
 #include <map>
 #include <set>
@@ -38,12 +39,12 @@ Result<Opened> open_wheel(content::Rope bytes, const std::string& path) {
     if (auto top = std::string(top_directory(m.name)); top.size() < m.name.size() && belongs_to(top, name))
       found.insert(std::move(top));
   if (found.size() != 1) return not_sound(path, {"it needs one dist-info directory of its name"});
-  return Opened{std::move(name), std::move(*zip), *found.begin()};
+  return Opened{std::move(name), std::move(*zip), *found.begin(), path};
 }
 
 Result<std::string> text_of(const Opened& wheel, std::string_view file, std::uint64_t max_bytes) {
   const auto* member = wheel.zip.find(fmt::format("{}/{}", wheel.dist_info, file));
-  if (!member) return not_sound(wheel.dist_info, {fmt::format("{} is missing", file)});
+  if (!member) return not_sound(wheel.path, {fmt::format("{}/{} is missing", wheel.dist_info, file)});
   return wheel.zip.read_all(*member, max_bytes);
 }
 
@@ -77,7 +78,7 @@ Result<bool> same_bytes(const content::Rope& a, const content::Rope& b) {
     auto size = std::min(k_step, a.size() - at);
     TRY_DO(a.read(at, std::span(left).first(size)));
     TRY_DO(b.read(at, std::span(right).first(size)));
-    if (!std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size), right.begin())) return false;
+    if (std::memcmp(left.data(), right.data(), size) != 0) return false; // std::equal() goes byte by byte
   }
   return true;
 }

@@ -16,6 +16,7 @@ struct Opened {
   dist::WheelName name;
   zip::Reader zip;
   std::string dist_info; ///< the directory, "x-1.0.dist-info"
+  std::string path;      ///< as messages call it
 };
 
 /// Reads the archive's framing. Fails with W010 if it is not sound, or if it does not have one dist-info directory of

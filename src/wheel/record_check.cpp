@@ -4,7 +4,7 @@
 #include "thread/pool.hpp"
 #include "wheel/dist_info.hpp"
 #include "wheel/member_digest.hpp"
-#include "wheel/shown.hpp"
+#include <atomic>
 #include <fmt/core.h>
 #include <map>
 #include <optional>
@@ -13,6 +13,9 @@ namespace quarry::wheel {
 
 namespace {
 
+// Whoever suppresses findings must have seen all of them; hostile archives have as many as entries.
+constexpr std::size_t k_findings_max = 10'000;
+
 const std::string k_fix = "do not use this wheel: get it again from its source, or build it again";
 
 class RecordChecker {
@@ -20,19 +23,21 @@ public:
   RecordChecker(const RecordCheck& check, Findings& findings)
       : check_(check), findings_(findings), record_(check.dist_info + "/RECORD") {}
 
-  Result<void> run() {
+  Result<bool> run() {
     index_rows();
     const auto& members = check_.zip.members();
     std::vector<Findings> found(members.size());
+    std::atomic<bool> all_read = true;
     TRY_DO(parallel_for(members.size(), check_.workers, [&](std::size_t i) -> Result<void> {
       TRY_DO(sys::check_interrupted());
       bool whole = check_member(members[i], found[i]);
+      if (!whole) all_read = false;
       bool seen = check_.observer && !members[i].is_directory && whole;
       return seen ? check_.observer->end(i) : Result<void>();
     }));
     for (auto& f : found) report(std::move(f));
     check_rows_without_file();
-    return {};
+    return all_read && !is_cut_;
   }
 
 private:
@@ -40,8 +45,12 @@ private:
     return {std::move(code), Severity::error, place_of(check_.file_name, path), std::move(message), k_fix};
   }
   void report(Findings found) {
-    for (auto& f : found)
-      if (++reported_ <= k_shown_max) findings_.push_back(std::move(f));
+    for (auto& f : found) {
+      if (findings_.size() < k_findings_max)
+        findings_.push_back(std::move(f));
+      else
+        is_cut_ = true;
+    }
   }
   bool is_signature(const std::string& path) const { return path == record_ + ".jws" || path == record_ + ".p7s"; }
 
@@ -116,11 +125,11 @@ private:
   Findings& findings_;
   std::string record_;
   std::map<std::string_view, const dist::RecordRow*> rows_;
-  std::size_t reported_ = 0;
+  bool is_cut_ = false;
 };
 
 } // namespace
 
-Result<void> check_record(const RecordCheck& check, Findings& findings) { return RecordChecker(check, findings).run(); }
+Result<bool> check_record(const RecordCheck& check, Findings& findings) { return RecordChecker(check, findings).run(); }
 
 } // namespace quarry::wheel

@@ -22,7 +22,8 @@ struct RecordCheck {
 };
 
 /// Inflates every member once and compares names, sizes and digests with RECORD's rows. Findings are in the order of
-/// the archive, whatever the workers. At most 100 of them. Fails only with the observer's errors.
-Result<void> check_record(const RecordCheck& check, Findings& findings);
+/// the archive, whatever the workers. Returns whether all members were read and all findings are listed: there are at
+/// most 10,000. Fails only with the observer's errors.
+Result<bool> check_record(const RecordCheck& check, Findings& findings);
 
 } // namespace quarry::wheel

@@ -9,6 +9,7 @@
 #include "wheel/thin_look.hpp"
 #include "zip/writer.hpp"
 #include <algorithm>
+#include <cstring>
 #include <fmt/core.h>
 
 namespace quarry::wheel {
@@ -135,7 +136,7 @@ Result<bool> inflates_to(const zip::Reader& zip, const zip::Member& member, cons
     part.resize(chunk.size());
     TRY_DO(expected.read(at, part));
     at += chunk.size();
-    same = same && std::ranges::equal(part, chunk);
+    same = same && std::memcmp(part.data(), chunk.data(), chunk.size()) == 0;
     return {};
   }));
   return same && at == expected.size();

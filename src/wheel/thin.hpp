@@ -46,7 +46,7 @@ struct ThinReport {
 /// library does not match its digest in RECORD; not_found G114 if it holds device code, and none for the devices;
 /// corrupt G101 for damaged device code; corrupt W014 if the result does not read back; Z016 if it would be so small
 /// that readers refuse it. The bytes depend on the wheel, the devices and the profile alone. Cost: members that may
-/// hold code are inflated once into files without names, others are copied. Memory: O(workers).
+/// hold code are inflated once, rarely twice; what stays of them is kept in files without names. Memory: O(workers).
 Result<ThinReport> thin(const std::string& path, const ThinOptions& options, const std::string& output_dir);
 
 } // namespace quarry::wheel

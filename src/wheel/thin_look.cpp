@@ -6,6 +6,8 @@
 #include "names/entry_names.hpp"
 #include "sys/clock.hpp"
 #include "thread/pool.hpp"
+#include "wheel/member_digest.hpp"
+#include "wheel/thin_excerpt.hpp"
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -14,46 +16,85 @@ namespace quarry::wheel {
 
 namespace {
 
+/// Digests of RECORD by path, where it has sha256.
+using Digests = std::map<std::string, std::string, std::less<>>;
+
+Digests digests_of(const std::vector<dist::RecordRow>& record) {
+  Digests out;
+  for (const auto& row : record)
+    if (row.sha256) out.emplace(row.path, row.sha256->base64url());
+  return out;
+}
+
+struct Looking {
+  const zip::Reader& zip;
+  Digests digests;
+  const ThinOptions& options;
+};
+
 struct Fetched {
-  content::Rope content;
-  Sha256 sha256;
+  std::shared_ptr<content::Excerpt> content;
+  std::string sha256; ///< as RECORD writes it
 };
 
 std::string_view head_of(std::span<const std::byte> chunk) {
   return {reinterpret_cast<const char*>(chunk.data()), chunk.size()};
 }
 
-/// The bytes of a member that may hold device code; nullopt for others, which are not inflated further.
-Result<std::optional<Fetched>> fetch_code(const zip::Reader& zip, const zip::Member& member,
-                                          const std::shared_ptr<content::Spool>& spool) {
-  const auto begin = spool->size();
-  bool first = true, stopped = false;
-  Sha256Hasher hasher;
-  auto take = [&](std::span<const std::byte> chunk) -> Result<void> {
-    stopped = first && !gpu::may_hold_code(head_of(chunk));
-    first = false;
-    if (stopped) return fail(ErrorKind::cancelled, "D006", "the rest of the member is not needed");
-    hasher.update(chunk);
-    return spool->append(chunk);
+/// Whether the member may hold device code: the others are not inflated further.
+Result<bool> begins_like_code(const zip::Reader& zip, const zip::Member& member) {
+  bool code = false, stopped = false;
+  auto begun = zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
+    code = gpu::may_hold_code(head_of(chunk));
+    stopped = true;
+    return fail(ErrorKind::cancelled, "D006", "the rest of the member is not needed");
+  });
+  if (!stopped) TRY_DO(begun, "while reading " + names::printable(member.name));
+  return code;
+}
+
+/// Keeps the member's bytes in `spool`: all of them, or those that thinning for these devices needs.
+Result<Fetched> fetch(const Looking& looking, const zip::Member& member, const std::shared_ptr<content::Spool>& spool,
+                      bool all) {
+  ThinExcerpt excerpt(spool, looking.options.devices, {member.size, all});
+  Result<void> kept;
+  auto keep = [&](std::span<const std::byte> chunk) {
+    if (kept) kept = excerpt.feed(chunk);
   };
-  auto done = zip.read(member, take);
-  if (stopped || (done && first)) return std::optional<Fetched>();
-  TRY_DO(done, "while reading " + names::printable(member.name));
-  return std::optional(Fetched{content::Rope::of(spool).slice(begin, spool->size() - begin), hasher.finish()});
+  TRY(auto sha256, digest_member(looking.zip, member, {"sha256", looking.options.workers > 1, keep}),
+      "while reading " + names::printable(member.name));
+  TRY_DO(kept);
+  TRY(auto content, excerpt.finish());
+  return Fetched{std::move(content), std::move(sha256)};
 }
 
-/// Digests of RECORD by path, where it has sha256.
-using Digests = std::map<std::string, Sha256, std::less<>>;
-
-Digests digests_of(const std::vector<dist::RecordRow>& record) {
-  Digests out;
-  for (const auto& row : record)
-    if (row.sha256) out.emplace(row.path, *row.sha256);
-  return out;
+/// Whether the look is the one that the whole member would give: nothing was read that is not kept, and nothing of that
+/// stays.
+bool is_as_of_whole(const content::Excerpt& excerpt, const Result<MemberLook>& look) {
+  if (excerpt.missed()) return false;
+  if (!look || !look->thinned) return true;
+  return std::ranges::all_of(excerpt.skipped(), [&](const content::Excerpt::Range& range) {
+    auto count = range.end - range.begin;
+    bool inside = range.end <= look->thinned->size();
+    return inside && content::same_piece({*look->thinned, range.begin}, {content::Rope::zeros(count), 0}, count);
+  });
 }
 
-Result<MemberLook> look_at_member(const zip::Reader& zip, const zip::Member& member, const Digests& digests,
-                                  const ThinOptions& options, content::SpoolPool& spools) {
+/// Looks at what is kept of the member. Returns nullopt if that was not enough: never if `all` is kept.
+Result<std::optional<MemberLook>> look_inside(const Looking& looking, const zip::Member& member,
+                                              const std::shared_ptr<content::Spool>& spool, bool all) {
+  TRY(auto fetched, fetch(looking, member, spool, all));
+  auto expected = looking.digests.find(member.name);
+  if (expected != looking.digests.end() && expected->second != fetched.sha256)
+    return not_sound(names::printable(member.name), {"it does not match its digest in RECORD"});
+  auto look = thin_member(member.name, content::Rope::of(fetched.content), looking.options, spool);
+  if (!all && !is_as_of_whole(*fetched.content, look)) return std::optional<MemberLook>();
+  if (!look) return fail(std::move(look).error());
+  return std::optional(std::move(*look));
+}
+
+Result<MemberLook> look_at_member(const Looking& looking, const zip::Member& member, content::SpoolPool& spools) {
+  const auto& [zip, digests, options] = looking;
   auto look = look_at_path(member.name, options);
   if (look.dropped) {
     auto named = gpu::target_of_path(member.name);
@@ -64,16 +105,16 @@ Result<MemberLook> look_at_member(const zip::Reader& zip, const zip::Member& mem
     });
     return look;
   }
+  TRY(bool code, begins_like_code(zip, member));
+  if (!code) return look;
   TRY(auto spool, spools.take());
   const auto begin = spool->size();
-  TRY(auto fetched, fetch_code(zip, member, spool));
-  if (fetched) {
-    auto expected = digests.find(member.name);
-    if (expected != digests.end() && expected->second != fetched->sha256)
-      return not_sound(names::printable(member.name), {"it does not match its digest in RECORD"});
-    TRY(look, thin_member(member.name, fetched->content, options, spool));
+  TRY(auto found, look_inside(looking, member, spool, false));
+  if (!found) {
+    spool->shrink(begin);
+    TRY(found, look_inside(looking, member, spool, true));
   }
-  fetched.reset();
+  look = std::move(*found);
   if (!look.thinned) spool->shrink(begin);
   spools.give_back(std::move(spool));
   return look;
@@ -84,7 +125,7 @@ Result<MemberLook> look_at_member(const zip::Reader& zip, const zip::Member& mem
 Result<std::vector<MemberLook>> look_at_members(const Opened& wheel, const std::vector<dist::RecordRow>& record,
                                                 const ThinOptions& options) {
   const auto& members = wheel.zip.members();
-  auto digests = digests_of(record);
+  const Looking looking{wheel.zip, digests_of(record), options};
   std::vector<MemberLook> looks(members.size());
   content::SpoolPool spools(options.spool_directory);
   std::mutex mutex;
@@ -93,7 +134,7 @@ Result<std::vector<MemberLook>> look_at_members(const Opened& wheel, const std::
   TRY_DO(parallel_for(members.size(), options.workers, [&](std::size_t i) -> Result<void> {
     TRY_DO(sys::check_interrupted());
     if (!members[i].is_directory) {
-      TRY(looks[i], look_at_member(wheel.zip, members[i], digests, options, spools));
+      TRY(looks[i], look_at_member(looking, members[i], spools));
     }
     std::lock_guard lock(mutex);
     done += members[i].stored_size;

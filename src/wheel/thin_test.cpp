@@ -1,6 +1,7 @@
 #include "wheel/thin.hpp"
 
 #include "gpu/gpu_forge_for_test.hpp"
+#include "gpu/thin.hpp"
 #include "sys/file.hpp"
 #include "sys/tree.hpp"
 #include "wheel/rewrite.hpp"
@@ -114,6 +115,38 @@ TEST_F(ThinWheel, MakesTheSameBytesWithAnyNumberOfWorkers) {
   EXPECT_EQ(one.sha256, two.sha256);
   auto stored = thinned(build(spec(), codec::Profile::stored), {"gfx1030"}, 2, "three").value();
   EXPECT_THAT(compare_derived(stored.path, one.path)->findings, IsEmpty());
+}
+
+// While a member is inflated, code of other targets is not kept. It may only look like code: here `.rodata` holds a
+// bundle, which stays, and a bundle of code whose padding is not zero stays, too.
+TEST_F(ThinWheel, ThinsLargeCodeAsItThinsTheWholeFile) {
+  auto large = bundle({device("gfx942", code(k_gfx942, 50000)), device("gfx1030", code(k_gfx1030, 70001)),
+                       device("gfx1201", code(k_gfx1201, 90000))});
+  auto padded = large;
+  padded[4096 + 53248 + 70001] = 'x'; // behind the code for gfx1030
+  WheelSpec s = spec();
+  s.members = {
+      {"demo/a.so", rope(library({{".hip_fatbin", linked({large, large}), {}, {}}})), true},
+      {"demo/b.so", rope(library({{".rodata", large, {}, {}}, {".hip_fatbin", large, {}, {}}})), false},
+      {"demo/c.so", rope(library({{".hip_fatbin", linked({padded, large}), {}, {}}})), false},
+      {"demo/d.so", rope(library({{".rodata", large, {}, {}}})), false},
+      {"demo/e.so",
+       rope(library({{".hip_fatbin", bundle({device("gfx1030", code(k_gfx1030, 4096) + large)}), {}, {}}})), false},
+  };
+  auto old = build(s);
+  auto done = thinned(old, {"gfx1030"});
+  ASSERT_TRUE(done) << render(done.error());
+  Findings findings;
+  auto zip = zip::Reader::open(content::Rope::file(done->path).value(), "x", findings);
+  ASSERT_TRUE(zip);
+  for (const auto& member : s.members) {
+    auto whole = gpu::thin(member.data, "x", {{"gfx1030"}, directory_, content::Spool::create(directory_).value()});
+    ASSERT_TRUE(whole) << render(whole.error());
+    auto expected = whole->file.read_all(1u << 30).value();
+    EXPECT_TRUE(zip->read_all(*zip->find(member.path), 1u << 30).value() == expected) << member.path;
+    EXPECT_EQ(whole->changed, member.path != "demo/d.so" && member.path != "demo/e.so") << member.path;
+  }
+  EXPECT_THAT(verify(done->path)->findings, IsEmpty());
 }
 
 TEST_F(ThinWheel, WithoutAnythingToRemoveTheWheelIsCopied) {

@@ -21,6 +21,7 @@ public:
 
   Result<VerifyReport> run(const content::Rope& rope) {
     report_.size = rope.size();
+    report_.unread = true;
     read_name();
     // The file's own digest runs beside everything else.
     TRY_DO(parallel_for(2, workers_, [&](std::size_t i) -> Result<void> {
@@ -128,7 +129,8 @@ private:
     report_.record = std::move(*rows);
     Findings found;
     if (observer_) observer_->begin(zip);
-    TRY_DO(check_record({file_, dist_info_, report_.record, zip, workers_, observer_}, found));
+    TRY(bool all_read, check_record({file_, dist_info_, report_.record, zip, workers_, observer_}, found));
+    report_.unread = !all_read;
     report_.container_broken = has_errors(found);
     report_.findings.insert(report_.findings.end(), std::make_move_iterator(found.begin()),
                             std::make_move_iterator(found.end()));

@@ -97,7 +97,8 @@ struct VerifyReport {
   std::string metadata_text; ///< the exact bytes, for the .metadata sidecar
   std::uint64_t size = 0;
   Sha256 sha256;                 ///< of the wheel file
-  bool container_broken = false; ///< exit 6 rather than 1
+  bool container_broken = false; ///< exit 6 rather than 1: the archive or RECORD
+  bool unread = false;           ///< what findings cannot say: a part cannot be read, or RECORD has too many defects
 };
 
 /// Sees what verify() inflates, so that a wheel is read once. Calls for one member come in order from one thread; calls

@@ -272,6 +272,7 @@ const Case k_cases[] = {
   {"METADATA with another version", "W007", 1, [](Draft& d) { d.metadata = "Metadata-Version: 2.1\nName: x\nVersion: 2\n"; }},
   {"METADATA without name", "M006", 1, [](Draft& d) { d.metadata = "Metadata-Version: 2.1\nVersion: 1\n"; }},
   {"a licence file missing", "W008", 1, [](Draft& d) { d.metadata = "Metadata-Version: 2.4\nName: x\nVersion: 1\nLicense-File: COPYING\n"; }},
+  {"a licence file outside, before metadata 2.4", "", 0, [](Draft& d) { d.metadata = "Metadata-Version: 2.1\nName: x\nVersion: 1\nLicense-File: ../LICENSE.txt\n"; d.files.emplace_back(d.info + "LICENSE.txt", "MIT"); }},
   {"a script without callable", "W009", 1, [](Draft& d) { d.files.emplace_back(d.info + "entry_points.txt", "[console_scripts]\nx = x\n"); }},
   {"a script that replaces python", "W009", 1, [](Draft& d) { d.files.emplace_back(d.info + "entry_points.txt", "[console_scripts]\npython = x:y\n"); }},
   {"entry points that are not a table", "W009", 1, [](Draft& d) { d.files.emplace_back(d.info + "entry_points.txt", "console_scripts\n"); }},

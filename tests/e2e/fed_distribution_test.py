@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -37,6 +40,13 @@ class Fed:
 
     def copy(self, run: str, channel: str, *more):
         return quarry("promote", "--from", f"run:{run}", "--to", channel, *self.words, *self.along, *more)
+
+    def demand_signatures(self) -> tuple:
+        """The flags of whom the policy lets sign moves."""
+        file = self.store.parent / "mover.pem"
+        public = good("key", "create", "--output", file, "--json").json["key"]
+        self.policy.write_text(smoke_policy(more=f'[[signer]]\nname = "mover"\nkey = "{public}"\nsigns = ["moves"]\n'))
+        return "--sign", file
 
     def listed(self) -> set[str]:
         return set(re.findall(r"rocm-(\d+\.\d+\.\d+)\.tar\.gz", (self.dist / PLACE / "rocm/index.html").read_text()))
@@ -99,6 +109,62 @@ def test_the_channel_itself_may_get_another_policy_or_be_unprotected(fed, report
     done = fed.copy("2", "stable", "--policy", report_only_policy)
     assert done.code == 0 and "fed_by" not in fed.pointer(), done.out + done.err
     assert fed.copy("1", "nightly", "--policy", report_only_policy).code == 0
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_what_came_before_the_directory_was_fed_does_not_come_back(store, next_packages, report_only_policy, tmp_path, signed):
+    publish(next_packages, store, "2")
+    line = Fed(store, tmp_path)
+    place = f"file:{line.dist}/{PLACE}"
+    sign = line.demand_signatures() if signed else ()
+    assert line.copy("2", "nightly", "--policy", report_only_policy).code == 0  # nobody has tested it
+    good("rollback", place, "--to", "0")
+    line.protect("stable", None, *sign)
+    line.waive("stable")
+    done = line.copy("1", "stable", *sign)
+    assert done.code == 0, done.err
+    before = line.pointer()
+    for more in ((), ("--dry-run",)):
+        said = refused("O018", 10, "rollback", place, "--to", "1", "--reason", "oops", *sign, *more).err
+        assert "channel stable" in said and "7.2.1" in said, said
+    assert line.pointer() == before and line.listed() == {"7.2.0"}
+    good("rollback", place, *sign)
+    assert not (line.dist / PLACE / "rocm/index.html").exists(), "what leaves needs no verdict"
+    good("rollback", place, "--to", "3", *sign)
+    assert line.listed() == {"7.2.0"}, "what the channel has brought comes back"
+
+
+def test_a_directory_takes_only_moves_that_its_channel_would_take(store, next_packages, tmp_path):
+    publish(next_packages, store, "2")
+    line = Fed(store, tmp_path)
+    place = f"file:{line.dist}/{PLACE}"
+    sign = line.demand_signatures()
+    line.protect("stable", None, *sign)
+    line.waive("stable")
+    for run in ("1", "2"):
+        done = line.copy(run, "stable", *sign)
+        assert done.code == 0, done.err
+    good("rollback", "stable", "--reason", "bad", *line.words, *line.along, *sign)
+    assert line.listed() == {"7.2.0"}
+    before = line.pointer()
+    blocked = before["blocked"][0]["filename"]
+    other = good("key", "create", "--output", tmp_path / "other.pem") and ("--sign", tmp_path / "other.pem")
+    for words in (("rollback", place, "--to", "2"), ("yank", "rocm-7.2.0.tar.gz", "--channel", place, "--reason", "x"), ("channel", "unblock", place, blocked, "--reason", "x")):
+        for key in ((), other):
+            assert "--sign KEY" in refused("O041", 10, *words, *key).err
+    assert line.pointer() == before and line.listed() == {"7.2.0"}
+    assert line.copy("1", "stable", *sign).code == 0, "what is there already needs nothing"
+    next_command = re.search(r"next: quarry (.*)", good("rollback", place, "--to", "2", "--dry-run").out)[1]
+    assert next_command.endswith("--sign KEY"), next_command
+    undo = re.search(r"undo: quarry (.*)$", good("yank", "rocm-7.2.0.tar.gz", "--channel", place, "--reason", "x", *sign).err, re.MULTILINE)[1]
+    good(*shlex.split(undo.replace("KEY", str(sign[1]))))
+    good("channel", "unblock", place, blocked, "--reason", "good after all", *sign)
+    good("rollback", place, "--to", "2", *sign)
+    assert line.listed() == {"7.2.0", "7.2.1"}
+    view = line.pointer()["view"]
+    (envelope,) = (line.dist / "signatures" / view).glob("*.json")
+    statement = json.loads(base64.b64decode(json.loads(envelope.read_text())["payload"]))
+    assert statement["subject"] == [{"name": f"move/{view}.json", "digest": {"sha256": view}}]
 
 
 def test_a_second_run_of_the_same_promotion_writes_nothing(fed):
@@ -172,6 +238,28 @@ def foreign(place: Path, version: str) -> None:
     (place / "numpy/index.html").write_text(f'<html><body><a href="../{wheel.name}">{wheel.name}</a></body></html>')
 
 
+@pytest.mark.parametrize("more", [(), ("--seal",)], ids=["history", "sealed"])
+def test_whoever_may_write_to_the_bucket_may_not_take_packages_over(store, tmp_path, more):
+    line = Fed(store, tmp_path)
+    place = f"file:{line.dist}/{PLACE}"
+    adopt = ("set", "adopt", place, "--store", f"file:{line.dist}")
+    foreign(line.dist / PLACE, "1")
+    key = good("key", "create", "--output", tmp_path / "early.pem") and ("--sign", tmp_path / "early.pem")
+    refused("C006", 2, *adopt, *more, *key)
+    shutil.rmtree(line.dist)
+    sign = line.demand_signatures()
+    line.protect("stable", None, *sign)
+    line.waive("stable")
+    assert line.copy("1", "stable", *sign).code == 0
+    foreign(line.dist / PLACE, "1")
+    for words in (more, (*more, "--dry-run"), (*more, *key)):
+        assert "--sign KEY" in refused("O041", 10, *adopt, *words).err
+    assert "numpy" not in (line.dist / PLACE / "simple/index.html").read_text()
+    good(*adopt, *more, "--reason", "we need it", *sign)
+    assert "numpy" in (line.dist / PLACE / "simple/index.html").read_text()
+    assert list((line.dist / "signatures" / line.pointer()["view"]).glob("*.json")), "the move is signed"
+
+
 @pytest.mark.parametrize("channel", ["stable", "stable-{family}"])
 def test_a_plan_names_what_it_takes_over_of_other_tools(store, report_only_policy, tmp_path, channel):
     line = Fed(store, tmp_path)
@@ -189,3 +277,51 @@ def test_a_plan_names_what_it_takes_over_of_other_tools(store, report_only_polic
         done = line.copy("1", channel, *words, "--execute", anew)
         assert done.code == 0, done.out + done.err
     assert "numpy" in (line.dist / PLACE / "simple/index.html").read_text()
+
+
+def test_what_another_tool_puts_beside_judged_packages_is_left_out(fed):
+    foreign(fed.dist / PLACE, "1")
+    fed.protect("twin")
+    fed.waive("twin")
+    said = fed.copy("2", "twin")
+    assert said.code == 0 and "warning[P124]" in said.err and "numpy-2.0" in said.err, said.out + said.err
+    command = re.search(r"`quarry (set adopt [^`]*)`", said.err)[1]
+    assert fed.listed() == {"7.2.0", "7.2.1"} and "numpy" not in (fed.dist / PLACE / "simple/index.html").read_text()
+    good(*shlex.split(command))
+    assert "numpy" in (fed.dist / PLACE / "simple/index.html").read_text(), "somebody answers for it"
+    shown = good("channel", "show", f"file:{fed.dist}/{PLACE}").out
+    assert "0000000" not in shown and re.search(r" -  +numpy-2.0", shown), shown
+    assert [one["sha256"] for one in good("channel", "show", f"file:{fed.dist}/{PLACE}", "--json").json["files"] if one["project"] == "numpy"] == [None]
+    assert "P124" not in fed.copy("2", "twin").err
+
+
+def test_a_lost_pointer_is_found_before_the_channel_moves(fed):
+    (fed.dist / PLACE / "distribution.json").rename(fed.dist / "kept.json")
+    fed.waive("stable-gfx103x-dgpu")
+    for channel in ("stable", "stable-{family}"):
+        for more in (("--dry-run",), ()):
+            said = fed.copy("2", channel, "--policy", fed.policy, *more)
+            assert said.code == 6 and "R010" in said.err and "distribution.json" in said.err, said.out + said.err
+    assert good("channel", "show", "stable", *fed.words, "--json").json["generation"] == 2, "protected, then promoted to"
+    assert {one["name"] for one in good("channel", "list", *fed.words, "--json").json["channels"]} == {"staging", "stable"}
+    (fed.dist / "kept.json").rename(fed.dist / PLACE / "distribution.json")
+    assert fed.copy("2", "stable").code == 0 and fed.listed() == {"7.2.0", "7.2.1"}
+
+
+def test_pages_that_people_install_from_say_what_was_waived(fed):
+    channel = (fed.store / "channels/stable/simple/rocm/index.html").read_text()
+    (waived,) = re.findall(r"<p>(Not tested: lead waived [^<]*)</p>", channel)
+    (unsigned,) = re.findall(r"<p>(Unsigned: [^<]*)</p>", channel)
+
+    def said(page: str) -> list[str]:
+        return [sentence for sentence in (waived, unsigned) if (fed.dist / PLACE / page).read_text().count(f"<p>{sentence}</p>") == 1]
+
+    pages = ("index.html", "rocm/index.html", "simple/rocm/index.html", "rocm-sdk-core/index.html")
+    assert all(said(page) == [waived, unsigned] for page in pages), [said(page) for page in pages]
+    assert fed.copy("2", "stable").code == 0
+    good("rollback", "stable", *fed.words, "--to-store", f"file:{fed.dist}", "--prefix", PLACE, "--to", "0")
+    assert not (fed.dist / PLACE / "rocm/index.html").exists() and said("index.html") == []
+    good("rollback", "stable", *fed.words, "--to-store", f"file:{fed.dist}", "--prefix", PLACE, "--to", "2")
+    assert [said(page) for page in pages] == [[waived, unsigned]] * len(pages), "what comes back is as untested as before"
+    good("index", "repair", f"file:{fed.dist}/{PLACE}")
+    assert said("index.html") == [waived, unsigned]

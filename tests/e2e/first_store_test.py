@@ -42,6 +42,14 @@ def first(tmp_path) -> Path:
 
 
 @pytest.fixture
+def policy(tmp_path) -> Path:
+    """The results in the archive are of one day in 2026."""
+    path = tmp_path / "policy.toml"
+    path.write_text(smoke_policy(suite="rocm-sdk", max_age="3650d"))
+    return path
+
+
+@pytest.fixture
 def run(first):
     def call(*words, code: int = 0):
         done = quarry(*words, "--store", f"file:{first}", "--json")
@@ -69,27 +77,27 @@ READS = [
     ("gc", "--dry-run"),
     ("wheel", "check", "channel:staging"),
     ("gpu", "list", "run:1"),
-    ("gate", "--from", "run:1", "--to", "fresh", "--policy", "demo"),
+    ("gate", "--from", "run:1", "--to", "fresh", "--policy", "POLICY"),
 ]
 
 
 @pytest.mark.parametrize("words", READS, ids=" ".join)
-def test_it_is_read(run, first, words):
+def test_it_is_read(run, first, policy, words):
     before = records(first)
-    run(*words)
+    run(*[policy if word == "POLICY" else word for word in words])
     assert records(first) == before
 
 
-def test_moves_go_on(run, first, artifacts, tmp_path):
+def test_moves_go_on(run, first, policy, artifacts, tmp_path):
     before = records(first)
     for one in run("evidence", "list")["evidence"]:
         assert run("evidence", "show", one["evidence"][:12])["record"]["result"] == "passed"
     assert len(run("channel", "log", "stable")["moves"]) == 3
     # What the old rollback took out stays out; its evidence opens the gate of another channel.
-    run("gate", "--from", "run:3", "--to", "stable", "--policy", "demo", code=10)
-    run("promote", "--from", "run:2", "--to", "fresh", "--policy", "demo")
+    run("gate", "--from", "run:3", "--to", "stable", "--policy", policy, code=10)
+    run("promote", "--from", "run:2", "--to", "fresh", "--policy", policy)
     run("rollback", "fresh", "--to", "0")
-    run("channel", "protect", "fresh", "--policy", "demo", "--reason", "people install from it")
+    run("channel", "protect", "fresh", "--policy", policy, "--reason", "people install from it")
     run("promote", "--from", "run:1", "--to", "fresh")
     publish(build(artifacts, tmp_path / "packages", "7.3.0"), first, "9", "--channel", "staging")
     # The distribution of the first form is generation 1, and moves like a channel from here on.
@@ -102,9 +110,8 @@ def test_moves_go_on(run, first, artifacts, tmp_path):
     assert {key: records(first)[key] for key in before} == before, "no record of the old program is written again"
 
 
-def test_its_evidence_is_signed_by_nobody_and_says_which_tests_ran(run, tmp_path):
+def test_its_evidence_is_signed_by_nobody_and_says_which_tests_ran(run, policy):
     signer = f'[[signer]]\nname = "ci"\nkey = "{"A" * 43}="\nsigns = ["evidence"]\n'
     for more, code in (('[[suite]]\nname = "rocm-sdk"\npackaged = true\n', 0), (f'[[suite]]\nname = "rocm-sdk"\ndigest = ["{"0" * 64}"]\n', 10), (signer, 10)):
-        policy = tmp_path / "own.toml"
-        policy.write_text(smoke_policy(suite="rocm-sdk", more=more))
+        policy.write_text(smoke_policy(suite="rocm-sdk", more=more, max_age="3650d"))
         run("gate", "--from", "run:1", "--to", "fresh", "--policy", policy, code=code)

@@ -86,6 +86,12 @@ def test_a_failure_is_recorded(store, report, tmp_path):
     assert done.code == 1 and done.json["result"] == "failed"
 
 
+def test_the_framework_is_one_of_the_installed_packages(store, job):
+    assert "framework torch is not among" in record(store, job / "report.json", "run:1", "--framework", "torch").err
+    done = record(store, job / "report.json", "run:1", "--framework", "rocm")
+    assert done.code == 0 and json.loads((store / f"evidence/{done.json['evidence']}.json").read_text())["cell"]["framework"] == "rocm", done
+
+
 ALTERED = {
     "a digest of core": lambda r: distribution(r, "rocm-sdk-core").update(content_sha256="0" * 64),
     "a digest of what devel unpacked": lambda r: distribution(r, "rocm-sdk-devel").update(expanded_sha256="0" * 64),

@@ -105,6 +105,8 @@ def test_a_promotion_takes_over_what_the_scripts_left(bucket, old, promote, tmp_
     assert known == {core: "page", numpy: None, rocm: "read"}
     assert all(file["size"] == len(old[file["filename"]]) and file["etag"] for file in history["files"])
     assert "3 files of untested history" in bucket.get(f"{PREFIX}/index.html")
+    moves = bucket.good("channel", "log", f"{bucket.place.locator}/{PREFIX}", "--json").json["moves"]
+    assert [(move["generation"], move["action"], move["sets"]) for move in moves] == [(2, "promote", 1), (1, "adopt", 0)], moves
     assert {bucket.place.client().get(bucket.place.bucket, f"{PREFIX}/{name}") for name in old} == set(old.values())
     for tool in ("pip-newest", "uv"):
         assert bucket.install(tool, tmp_path / f"{tool}-old", "rocm-sdk-core==7.1.0a1", "numpy") == {"rocm_sdk_core-7.1.0a1", "numpy-2.0"}
@@ -115,6 +117,33 @@ def test_a_promotion_takes_over_what_the_scripts_left(bucket, old, promote, tmp_
     assert unhashed and all(place.endswith(numpy) for place in unhashed), checked["findings"]
     assert bucket.good(*promote, "--json").json["distribution"]["history"] == []
     assert len(bucket.keys(f"{PREFIX}/history/")) == 1
+
+
+@pytest.mark.parametrize("store", ["file", "s3"])
+def test_taking_over_is_a_move_with_a_reason(bucket, old, store, tmp_path):
+    place = f"{bucket.place.locator}/{PREFIX}"
+    adopt = ("set", "adopt", place)
+    if store == "file":
+        place = f"file:{tmp_path / 'F'}/{PREFIX}"
+        adopt = ("set", "adopt", PREFIX, "--store", f"file:{tmp_path / 'F'}")
+        (tmp_path / "F" / PREFIX).mkdir(parents=True)
+        for name, body in old.items():
+            (tmp_path / "F" / PREFIX / name).write_bytes(body)
+    adopted = bucket.good(*adopt, "--reason", "was here first", "--json").json
+    assert len(adopted["history"][0]["files"]) == 3
+    done = bucket.good("channel", "log", place, "--json")
+    (move,) = done.json["moves"]
+    assert (move["generation"], move["action"], move["why"], move["sets"]) == (1, "adopt", "was here first", 0) and move["who"] and move["when"]
+    assert "earlier version" not in done.err and "was here first" in bucket.good("channel", "log", place).out
+    # Nothing new, no move; a run that was killed before its move is completed, as it was asked for then.
+    bucket.good(*adopt)
+    assert len(bucket.good("channel", "log", place, "--json").json["moves"]) == 1
+    if store == "file":
+        directory = tmp_path / "F" / PREFIX
+        (directory / "distribution.json").unlink()
+        shutil.rmtree(directory / "views")
+        bucket.good(*adopt, "--reason", "again")
+        assert [each["why"] for each in bucket.good("channel", "log", place, "--json").json["moves"]] == ["was here first"]
 
 
 def test_a_page_that_would_lose_a_link_stops_the_move(bucket, old, promote):
@@ -253,6 +282,27 @@ def test_another_writer_of_the_page_is_named_and_left_alone(bucket, packages, ne
     assert "[P113]" not in bucket.good("publish", packages, *store, "--run-id", "1", "--several-versions").err
     bucket.good("publish", packages, *store, "--run-id", "2")
     assert f"2-linux/python/{small_artifacts.FAMILY}/index.html" not in bucket.keys()
+
+
+def test_the_index_of_another_tool_over_ours_is_named_page_by_page(bucket, tmp_path):
+    """Its root page links to directories alone. The trees of the store, seals and history are not projects of that index."""
+    for name in ("demo-base", "demo-app"):
+        path = distributions.wheel(tmp_path, name, "1.0")
+        bucket.put(f"{PREFIX}/{path.name}", path.read_bytes())
+    place = f"{bucket.place.locator}/{PREFIX}"
+    bucket.good("set", "adopt", place, "--seal")
+    assert bucket.good("index", "check", place, "--json").json["findings"] == []
+    bucket.put(f"{PREFIX}/index.html", page("demo-app/", "demo-base/"))
+    bucket.put(f"{PREFIX}/demo-app/index.html", page("demo_app-1.0-py3-none-any.whl", way="../"))
+
+    def check() -> list[tuple[str, str, str]]:
+        found = bucket.good("index", "check", place, "--json").json["findings"]
+        return [(finding["code"], finding["severity"], finding["place"]) for finding in found]
+
+    theirs = ("I025", "warning", "demo-app/index.html")
+    assert check() == [theirs, ("I025", "warning", "index.html")]
+    bucket.good("store", "setting", "--find-links", "other", "--store", bucket.place.locator)
+    assert check() == [theirs, ("I025", "note", "index.html")]
 
 
 @pytest.mark.parametrize(("era", "installer"), each_once(["feb", "aug"], ["pip", "uv"]))

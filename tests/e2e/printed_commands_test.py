@@ -194,3 +194,23 @@ def test_a_waiver_says_what_it_waives(store, policy):
 def test_promote_takes_the_default_policy(store):
     held = quarry("promote", "--from", "channel:staging", "--to", "stable", "--store", f"file:{store}", "--json")
     assert held.code == 10 and held.json["gate"]["policy"]["name"] == "default"
+
+
+def test_a_framework_is_tested_as_the_gate_says(tmp_path):
+    (tmp_path / "dist").mkdir()
+    distributions.wheel(tmp_path / "dist", "torch", "2.7.0")
+    policy, python = tmp_path / "own.toml", f"{sys.version_info.major}.{sys.version_info.minor}"
+    policy.write_text(POLICY.replace('pythons = ["*"]', f'pythons = ["{python}"]\nframeworks = ["torch"]'))
+    at = ("--store", f"file:{tmp_path / 'store'}")
+    good("publish", tmp_path / "dist", *RUN, *at)
+    words = ("--from", "run:9", "--to", "stable", "--policy", policy, *at)
+    held = quarry("gate", *words, cwd=tmp_path)
+    assert held.code == 10 and f"linux py{python} torch" in held.out and "no evidence of smoke" in held.out, held.out
+    (install,), (test,) = commands(held.out, "venv install"), commands(held.out, "test")
+    assert paste(install, cwd=tmp_path).code == 0
+    # Without the framework it is a result about another cell, and the gate says so.
+    assert paste(test.replace(" --framework torch", "").replace("COMMAND", "true"), cwd=tmp_path).code == 0
+    said = quarry("gate", *words, cwd=tmp_path)
+    assert said.code == 10 and "no evidence of smoke: one result does not say `--framework torch`" in said.out, said.out
+    assert paste(test.replace("COMMAND", "true"), cwd=tmp_path).code == 0
+    good("gate", *words)

@@ -445,7 +445,8 @@ def test_protecting_does_not_let_in_what_no_move_shows(line, damage):
     said = line("channel", "protect", "stable", "--policy", line.policy, "--reason", "x", code=6).err
     assert "O056" in said and "--trust-shown" in said and "rocm-7.2.0.tar.gz  sha256" in said, said
     assert {key: body for key, body in line.bytes().items() if not key.startswith("policies/")} == {key: body for key, body in before.items() if not key.startswith("policies/")}
-    assert "O044" in line.promote("run:2", code=6).err
+    told = line.promote("run:2", code=6).err
+    assert "O044" in told and "--trust-shown --sign KEY`" in told, told
     bound = line("channel", "protect", "stable", "--policy", line.policy, "--reason", "they belong there", "--trust-shown").json
     assert bound["moved"] and line.versions() == {"7.2.0"}
     assert "nothing to go back to" in line("rollback", "stable", "--reason", "x", code=3).err

@@ -186,6 +186,9 @@ def test_a_release_expects_what_nobody_built(line, tmp_path):
     refused("O021", 2, "release", "create", "--store", f"file:{line.store}")
     refused("O020", 2, "gate", "--from", release, "--to", "stable-{python}", "--store", f"file:{line.store}")
     refused("O022", 2, "status", "--from", release, "--store", f"file:{line.store}")
+    expect.write_text('platforms = ["linux"]\nfamilies = ["gfx1O3X-dgpu"]\n')
+    told = line("release", "create", "--from", "run:42-linux@gfx103X-dgpu", "--expect", expect, "--dry-run").json["findings"]
+    assert [one["code"] for one in told] == ["G008"]
     (tmp_path / "typo.toml").write_text('platforms = ["linux"]\nfamilys = ["gfx1151"]\n')
     refused("G002", 2, "gate", "--from", release, "--to", "stable", "--expect", tmp_path / "typo.toml", "--store", f"file:{line.store}")
 
@@ -329,6 +332,7 @@ def test_a_revocation_comes_in_while_a_promotion_is_judged(line):
     line("waiver", "revoke", digests[0], "--reason", "not agreed")
     said = line.promote(release, "--execute", plan, code=7).err
     assert "O002" in said and re.search(r"reviewed +" + plan[:16], said)
+    assert all(f"channel   {channel} does not exist" in said for channel in CHANNELS) and "gate      held" in said, said
 
 
 def test_no_sets_are_no_release(line, tmp_path):
@@ -360,6 +364,11 @@ def test_the_notes_leave_out_what_is_of_another_release(line, tmp_path):
     assert "revoked since: a mistake" in line("release", "notes", first).json["markdown"]
     (line.store / "waivers" / f"{waiver}.json").unlink()
     assert "the record is gone" in line("release", "notes", first).json["markdown"]
+    assert line("release", "show", first).json["findings"] == []
+    for verdict in (line.store / "verdicts").glob("*.json"):
+        verdict.write_text(verdict.read_text().replace('"ready"', '"held"'))
+    for verb in ("show", "notes"):
+        assert [one["code"] for one in line("release", verb, first).json["findings"]] == ["R011"]
 
 
 def test_a_release_is_called_by_its_name(line, tmp_path):

@@ -202,13 +202,15 @@ def test_run_paths_of_the_working_directory_are_removed(component, tag, own_arti
 
 def test_a_program_with_an_appended_payload_is_not_moved(own_artifacts, tmp_path):
     program = own_artifacts / "amd-llvm_run_generic/compiler/amd-llvm/stage/lib/llvm/bin/clang"
+    good("elf", "edit", program, "--output", tmp_path / "short", "--rpath", "$ORIGIN")  # the one of the packages does not fit in its place
+    program.write_bytes((tmp_path / "short").read_bytes())
     size = program.stat().st_size
     with program.open("ab") as file:
         file.write(b"PAYLOAD!" + size.to_bytes(8, "little"))
     done = refused("S030", 1, *words(own_artifacts, tmp_path / "out"))
     assert "E040" in done.err and "lib/llvm/bin/clang" in done.err
     refused("E040", 1, "elf", "edit", program, "--output", tmp_path / "edited", "--rpath", "$ORIGIN/" + "x" * 200)
-    good("elf", "edit", program, "--output", tmp_path / "edited", "--rpath", "$ORIGIN")
+    good("elf", "edit", program, "--output", tmp_path / "edited", "--rpath", "lib")
     assert (tmp_path / "edited").read_bytes()[size:] == program.read_bytes()[size:]
 
 
@@ -273,6 +275,18 @@ def test_a_split_that_nothing_declares_is_refused(artifacts, tmp_path):
         (base / "lib/rocblas/library/kernels.co").write_bytes(b"device code")
     refused("S059", 6, *words(tree, tmp_path / "out"))
     assert not list((tmp_path / "out").rglob("*.whl"))
+
+
+def test_a_manifest_that_says_split_of_artifacts_that_are_not(artifacts, tmp_path):
+    """The error names what is wrong, the manifest: none of the artifacts is split."""
+    tree = tmp_path / "tree"
+    shutil.copytree(artifacts, tree, symlinks=True)
+    manifest = next(iter(tree.rglob("therock_manifest.json")), tree / "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json")
+    manifest.parent.mkdir(parents=True, exist_ok=True)
+    small_artifacts.write(tree / "base_lib_generic/artifact_manifest.txt", "base/aux-overlay/stage\n")
+    manifest.write_text('{"flags": {"KPACK_SPLIT_ARTIFACTS": true}}')
+    done = refused("S059", 6, *words(tree, tmp_path / "out"))
+    assert "therock_manifest.json says that device code is split" in done.err and small_artifacts.FAMILY in done.err and not (tmp_path / "out").exists()
 
 
 # --- what is printed

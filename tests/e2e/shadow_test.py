@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import incumbent_run, package_forms, public_bucket, small_artifacts  # noqa: E402
+from support import base_index, incumbent_run, package_forms, public_bucket, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import ROOT, clean_environment, good, quarry, refused  # noqa: E402
 
@@ -157,6 +157,8 @@ def test_each_line_of_the_table_is_needed(pairs, own, ready):
     edit_library(uploaded.packages() / LIBRARIES, BLAS, "--rpath", core_run_path(uploaded, LIBRARIES, BLAS) + ":/opt/rocm/lib")
     rebuild_wheel(uploaded.packages() / DEVEL, repacked(link=("lib/libgone.so", "libgone.so.1")))
     add_library(uploaded.store / "43-linux/python" / LIBRARIES, "libodd.so.1.2", "libodd.so.1")
+    list_features(uploaded)
+    fill_base_index(uploaded)
     runs.append(good(*uploaded.words("--json")))
     rows = [line.split("\t") for line in TABLE.read_text().splitlines() if line.startswith(tuple(f"#{topic}\t" for topic in TOPICS))]
     assert len(rows) > 60
@@ -177,6 +179,40 @@ def test_installers_find_the_same_on_both_pages(pairs, era, tool, tmp_path):
         assert ended.returncode == 0, ended.stdout + ended.stderr
         found.append({path.name for path in target.glob("*.dist-info")})
     assert found[0] == found[1] == {"rocm_sdk_core-7.2.0.dist-info", "rocm_sdk_devel-7.2.0.dist-info"}
+
+
+def fill_base_index(pair: Pair) -> None:
+    upstream = pair.store.parent / "upstream"
+    upstream.mkdir()
+    base_index.sync(base_index.upstream(upstream), f"file:{pair.store}", clean_environment())
+
+
+def test_a_store_with_a_base_index(own, ready):
+    """Its runs have a merged index, which the scripts do not make."""
+    for era in RUN:
+        pair = own(era)
+        fill_base_index(pair)
+        done = good(*pair.words(*(("--verdict", ready) if era == "feb" else ()), "--json"))
+        place = "python/" + (f"{GROUP}/" if era == "feb" else "") + "merged/pages.json!ours"
+        assert done.json["unexplained"] == 0 and place in {each["place"] for each in done.json["sections"]["keys"]["differences"]}
+
+
+def list_features(pair: Pair) -> None:
+    """As the script lists a target of which there are archives of one setting alone."""
+
+    def change(members: dict) -> None:
+        (module,) = [name for name in members if name.endswith("_dist_info.py")]
+        data, mode = members[module]
+        members[module] = (data + b"\nAVAILABLE_TARGET_FAMILIES = ['gfx1030', 'gfx942:xnack-']\n", mode)
+
+    rebuild_wheel(pair.packages() / LIBRARIES, change)
+
+
+def test_a_target_with_a_feature_alone(own):
+    pair = own("aug")
+    list_features(pair)
+    place = "rocm-sdk-libraries!rocm_sdk_libraries/_dist_info.py!value:AVAILABLE_TARGET_FAMILIES!processors"
+    assert place in {each["place"] for each in good(*pair.words("--json")).json["sections"]["packages"]["differences"]}
 
 
 # --- what is named
@@ -350,6 +386,40 @@ DEFECTS = {
 }
 
 
+TABLES = {  # what our own table of packages says wrongly: theirs has none to compare it with
+    "a name": (CORE, b'"dist": "rocm-sdk-devel"', b'"dist": "rocm-sdk-develop"', "no entry names rocm_sdk_devel-7.2.0"),
+    "a directory of modules": (CORE, b'"pure": "rocm_profiler"', b'"pure": "rocm_profilers"', "holds no directory rocm_profilers"),
+    "a directory of files": (CORE, b'"platform": "_rocm_sdk_devel"', b'"platform": "_rocm_sdk_development"', "holds no directory _rocm_sdk_development"),
+    "what is required": (CORE, b'"dist": "rocm-sdk-libraries", "pure": "rocm_sdk_libraries", "platform": "_rocm_sdk_libraries", "required": False', b'"dist": "rocm-sdk-libraries", "pure": "rocm_sdk_libraries", "platform": "_rocm_sdk_libraries", "required": True', "does not require rocm-sdk-libraries"),
+    "a requirement": (PROFILER, b'"requires": ["core"]', b'"requires": []', "requires rocm-sdk-core"),
+    "a package more": (DEVEL, b'ALL_PACKAGES = {', b'ALL_PACKAGES = {"more": {"dist": "rocm-more", "pure": "rocm_more", "platform": "_rocm_more", "required": False}, ', "names rocm-more"),
+    "a package less": (DEVEL, b'ALL_PACKAGES = {"core"', b'ALL_PACKAGES = {"core": {"dist": "rocm-x"}}\nOTHER = {"core"', "not written down"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_a_table_of_packages_is_held_against_the_packages(own, case):
+    pair = own("aug")
+    wheel, old, new, said = TABLES[case]
+    place = {CORE: "rocm-sdk-core!rocm_sdk_core", PROFILER: "rocm-profiler!rocm_profiler", DEVEL: "rocm-sdk-devel!rocm_sdk_devel"}[wheel]
+    rebuild_wheel(pair.store / "43-linux/python" / wheel, lambda members: members.update({name: (data.replace(old, new), mode) for name, (data, mode) in members.items() if name.endswith("/_dist_info.py") and old in data}))
+    done = quarry(*pair.words("--json"))
+    assert unexplained(done) == [("packages", f"{place}/_dist_info.py!value:ALL_PACKAGES")]
+    assert said in done.json["findings"][0]["message"]
+
+
+def test_the_extras_are_held_against_the_source_distribution(own):
+    pair = own("aug")
+    name = "rocm-7.2.0/src/rocm_sdk/_dist_info.py"
+
+    def change(files: dict) -> None:
+        assert b'"libraries": ["libraries"]' in files[name]
+        files[name] = files[name].replace(b'"libraries": ["libraries"]', b'"libraries": ["devel"]')
+
+    rebuild_sdist(pair.store / "43-linux/python/rocm-7.2.0.tar.gz", change)
+    assert unexplained(quarry(*pair.words("--json"))) == [("packages", "rocm (sdist)!src/rocm_sdk/_dist_info.py!value:EXTRAS")]
+
+
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_is_not_explained(own, defect):
     pair = own("aug")
@@ -373,6 +443,8 @@ def test_a_wheel_of_ours_that_says_it_is_pure(own):
         (("--rpath", "$ORIGIN/elsewhere"), "RPATH"),
         (("--rpath", "{old}:$ORIGIN/more"), "run-path!theirs"),
         (("--rpath", "{old}", "--runpath"), "run-path!theirs"),
+        (("--rpath", "{old}:{old}/."), "run-path!spelling"),
+        (("--rpath", "$ORIGIN/../lib:$ORIGIN/elsewhere"), "RPATH"),
         (("--replace-needed", "libamdhip64.so.5=libamdhip64.so.6"), "needs:libamdhip64.so.6!theirs"),
         (("--soname", "libhipblas.so.3"), "SONAME"),
     ],
@@ -420,6 +492,7 @@ def test_the_sdist_asks_for_everything(own):
         'metadata:Requires-Dist:rocm-sdk-devel; extra == "devel"!theirs',
         "src/rocm_sdk/__init__.py!exports:find_libraries!theirs",
         "src/rocm_sdk/__main__.py!theirs",
+        "src/rocm_sdk/_dist_info.py!value:EXTRAS",
     ]
     assert unexplained(quarry(*pair.words("--json"))) == [("packages", f"rocm (sdist)!{place}") for place in places]
 

@@ -251,7 +251,7 @@ def test_moves_are_signed_by_whom_the_policy_lets(store, keys, tmp_path):
         for more in ((), ("--sign", thief["path"])):
             line(*words, *more, code=10, says="O041")
     line(*lifts, "--sign", oncall["path"], code=10, says="O041")
-    line("key", "revoke", "lead", "--channel", "stable", "--reason", "left", code=10, says="O041")
+    line("key", "revoke", "lead", "--channel", "stable", "--reason", "left", code=10, says="and this revocation of a key is not signed")
     # What others verify is the entry of the ledger.
     moved = line("channel", "log", "stable").json["moves"][0]
     (envelope,) = (store / "signatures" / moved["ledger"]).glob("*.json")
@@ -315,16 +315,24 @@ def test_a_move_by_hand_is_not_installed(store, keys, tmp_path):
     assert unsigned["code"] == "O044" and "quarry channel acknowledge stable 3 --reason TEXT --sign KEY" in unsigned["fix"]
     status = ("status", "stable", "--store", f"file:{store}")
     shown = quarry(*status)
-    assert "\n  UNSIGNED  promote of stable@3 is not signed by tester\n" in shown.out, shown.out + shown.err
+    assert shown.code == 6 and "\n  UNSIGNED  promote of stable@3 is not signed by tester\n" in shown.out, shown.out + shown.err
     assert quarry(*status, "--json").json["channels"][0]["unsigned_moves"] == [unsigned]
+    assert quarry(*status, "--json").json["channels"][0]["altered"] is False
     # A record that leaves the policy out is told from the moves that bound it.
     line.put("channels/stable.json", {k: v for k, v in {**good_pointer, "schema": "quarry.channel/1"}.items() if k != "policy"})
     found = line("channel", "verify", "stable", code=6).json["findings"]
     assert "its moves bound" in found[0]["message"] and "quarry channel protect stable --policy FILE --reason TEXT --sign KEY" in found[0]["fix"]
     assert "\n  UNSIGNED  channel stable is bound to no policy, and its moves bound " in quarry(*status).out
+    # So is one that shows another view.
+    line.put("channels/stable.json", {**good_pointer, "view": good_pointer["previous"]})
+    for words in (status, ("status", "--store", f"file:{store}")):
+        shown = quarry(*words)
+        assert shown.code == 6 and "\n  ALTERED   the ledger of channel stable is broken" in shown.out, shown.out + shown.err
+        assert "channel verify stable" in shown.err and "UNSIGNED" not in shown.out
+    assert quarry(*status, "--json").json["channels"][0]["altered"] is True
     line.put("channels/stable.json", good_pointer)
     assert line("channel", "verify", "stable").json["findings"] == []
-    assert "UNSIGNED" not in quarry(*status).out
+    assert "UNSIGNED" not in good(*status).out
 
 
 def test_an_acknowledged_move_is_unsigned_no_more(store, keys, tmp_path):

@@ -16,13 +16,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import debian_rocm, small_artifacts  # noqa: E402
+from support import debian_rocm, kpack, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
-from support.quarry import clean_environment, good, refused  # noqa: E402
+from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFEST = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json"
 DIST_INFO = "base_lib_generic/base/aux-overlay/stage/share/therock/dist_info.json"
+HOST = "blas_lib_generic/math-libs/BLAS/stage"
 NAMES = ("rocm_sdk_core", "rocm_profiler", "rocm_sdk_libraries", "rocm_sdk_device_gfx1030", "rocm_sdk_device_gfx942", "rocm_sdk_devel")
 
 
@@ -264,6 +265,35 @@ def test_device_code_of_an_unknown_target_in_a_set(built, tmp_path):
     assert told in done.err
 
 
+@pytest.mark.parametrize("lacks", ["rocm-sdk-libraries", "rocm-sdk-device-gfx942"])
+def test_a_set_without_a_package_that_its_rocm_names(built, lacks, tmp_path):
+    """A store takes it and says so; nobody gets it as a release."""
+    part = tmp_path / "part"
+    shutil.copytree(built, part, ignore=shutil.ignore_patterns(lacks.replace("-", "_") + "-*"))
+    words = ("publish", part, "--store", f"file:{tmp_path}/store", "--run-id", "43", "--platform", "linux", "--layout", "aug")
+    refusal = refused("P091", 1, *words, "--profile", "release")
+    assert f"Q401: rocm-7.2.0.tar.gz: rocm[device-all] 7.2.0 requires {lacks}==7.2.0" in refusal.err or "rocm[libraries] 7.2.0 requires rocm-sdk-libraries==7.2.0" in refusal.err
+    told = [(one["code"], one["severity"]) for one in good(*words, "--json").json["notes"] if f"{lacks}==7.2.0" in one["message"]]
+    assert set(told) == {("Q401", "warning")}
+    assert "Q401" in quarry("set", "check", "run:43", "--store", f"file:{tmp_path}/store").err, "the same rule"
+    good(*words, "--allow-missing", lacks, "--profile", "release")
+
+
+def test_a_libraries_package_without_a_library(built, tmp_path):
+    part = tmp_path / "part"
+    shutil.copytree(built, part)
+    (wheel,) = part.glob("rocm_sdk_libraries-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        kept = {name: archive.read(name) for name in archive.namelist() if ".so" not in name}
+    record = next(name for name in kept if name.endswith("/RECORD"))
+    kept[record] = b"".join(line for line in kept[record].splitlines(keepends=True) if b".so" not in line)
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, data in kept.items():
+            archive.writestr(name, data)
+    refused("P060", 2, "publish", part, "--store", f"file:{tmp_path}/store", "--run-id", "43", "--platform", "linux")
+    assert not (tmp_path / "store").exists()
+
+
 def test_a_list_that_leads_out_is_refused(environment, page):
     environment.install(page, "rocm[libraries,devel,device-gfx942]==7.2.0")
     listed = environment.site / "_rocm_sdk_libraries/.devel_links/gfx942.json"
@@ -311,6 +341,34 @@ def test_a_target_that_the_build_does_not_know(own, tmp_path):
     (own / DIST_INFO).write_text('{"dist_amdgpu_targets": "gfx1030"}')
     done = refused("S030", 1, *words(own, tmp_path / "out"))
     assert "error[S061] gfx942" in done.err
+
+
+def test_a_target_that_the_host_does_not_know(own, tmp_path):
+    """Without the build's list of targets, the manifest beside the host's libraries says which code belongs to them."""
+    (own / DIST_INFO).unlink()
+    manifest = own / HOST / "lib/.kpack/blas_lib.kpm"
+    good(*words(own, tmp_path / "out"), "--dry-run")  # it cannot be read, and says nothing
+    with open(manifest, "r+b") as file:
+        file.truncate((16 << 20) + 1)
+    good(*words(own, tmp_path / "out"), "--dry-run")  # nor can one that is larger than any build's
+    manifest.write_bytes(kpack.pack({"format_version": 1, "kpack_files": {"gfx1030": "a.kpack", "gfx942:xnack-": {"file": "b.kpack"}}}))
+    good(*words(own, tmp_path / "out"), "--dry-run")
+    (own / "blas_lib_gfx942").rename(own / "blas_lib_gfx1201")
+    done = refused("S030", 1, *words(own, tmp_path / "out"), "--dry-run")
+    assert "error[S061] gfx1201: blas_lib_gfx1201 holds device code, and the host's libraries were built for gfx1030, gfx942" in done.err
+
+
+def test_a_target_whose_code_the_host_has_already(own, tmp_path):
+    archive = "lib/.kpack/blas_lib_gfx942.kpack"
+    shutil.copy(own / "blas_lib_gfx942/math-libs/BLAS/stage" / archive, own / HOST / archive)
+    done = refused("S006", 3, *words(own, tmp_path / "out"))
+    said = " ".join(done.err.split())
+    assert f"gfx942 has no files of its own for rocm-sdk-device-gfx942: {archive} is in rocm-sdk-libraries, too" in said
+
+
+def test_all_targets_without_artifacts_are_named(split, tmp_path):
+    done = refused("S005", 3, *words(split, tmp_path / "out"), "--linux-amdgpu-families", "gfx103X-dgpu")
+    assert "is for target gfx1031, gfx1032" in " ".join(done.err.split())
 
 
 def test_a_target_of_the_build_without_artifacts(own, tmp_path):
@@ -426,14 +484,41 @@ def test_a_group_that_is_not_there_among_several(split, tmp_path):
     refused("A047", 2, *words, " ; ")
 
 
+def forged_library(path: Path, targets: list[str]) -> None:
+    """A library with code objects that clang makes for each target, bundled as a compiler of HIP does it."""
+    place = path.parent
+    small_artifacts.write(place / "kernel.c", "__attribute__((amdgpu_kernel)) void fill(__attribute__((address_space(1))) int *out) { *out = 7; }\n")
+    (place / "host").write_bytes(b"")
+    for number, target in enumerate(targets):
+        subprocess.run(["clang-19", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib", "-O1", "-c", "kernel.c", "-o", f"{number}.o"], cwd=place, check=True)
+    labels = ",".join(["host-x86_64-unknown-linux", *(f"hipv4-amdgcn-amd-amdhsa--{target}" for target in targets)])
+    inputs = ["-input=host", *(f"-input={number}.o" for number in range(len(targets)))]
+    subprocess.run(["clang-offload-bundler-19", "-type=o", "-bundle-align=4096", f"-targets={labels}", *inputs, "-output=fatbin"], cwd=place, check=True)
+    (place / "library.s").write_text('.section .hip_fatbin,"a",@progbits\n.p2align 12\n.incbin "fatbin"\n.section .note.GNU-stack,"",@progbits\n')
+    subprocess.run(["gcc", "-shared", "-nostdlib", "library.s", f"-Wl,-soname,{path.name}", "-o", path.name], cwd=place, check=True)
+    for each in place.iterdir():
+        if each != path:
+            each.unlink()
+
+
 def test_real_device_code(tmp_path):
-    artifacts = debian_rocm.split_artifacts(tmp_path / "split")
+    """Of two libraries, which meet in one package for each target: Debian's librocrand, and one that clang makes."""
+    rocrand = good("gpu", "list", "--json", debian_rocm.library("librocrand.so.1.1")).json
+    targets = sorted({each["target"] for each in rocrand["code_objects"]})
+    forged_library(small_artifacts.stage(tmp_path / "family", "fft", "lib", small_artifacts.FAMILY, "math-libs/rocFFT/stage") / "lib/libhipfft.so.0", targets)
+    artifacts = debian_rocm.split_artifacts(tmp_path / "split", tmp_path / "family")
     done = good(*words(artifacts, tmp_path / "out"), "--json", timeout=1200)
     devices = [each for each in done.json["packages"] if each["package"] == "device"]
     assert {"gfx1030", "gfx90a", "gfx906"} <= {each["family"] for each in devices}
     (wheel,) = (tmp_path / "out/dist").glob("rocm_sdk_device_gfx90a-*.whl")
     listed = good("gpu", "list", "--json", wheel).json
     assert {each["target"] for each in listed["code_objects"]} == {"gfx90a:xnack+", "gfx90a:xnack-"} and not listed["findings"]
+    both = [f"_rocm_sdk_libraries/lib/.kpack/{name}_lib_gfx1030.kpack" for name in ("fft", "rand")]
+    held = members(tmp_path / "out/dist", "rocm_sdk_device_gfx1030")
+    assert [name for name in held if name.endswith(".kpack")] == both
+    rows = good("gpu", "list", "--json", *(tmp_path / "out/dist").glob("rocm_sdk_device_gfx1030-*.whl")).json["code_objects"]
+    assert {each["target"] for each in rows} == {"gfx1030"} and sum(each["count"] for each in rows) == 2
+    assert {"_rocm_sdk_libraries/lib/libhipfft.so.0", "_rocm_sdk_libraries/lib/librocrand.so.1"} <= set(members(tmp_path / "out/dist", "rocm_sdk_libraries"))
     (host,) = (tmp_path / "out/dist").glob("rocm_sdk_libraries-*.whl")
     assert good("gpu", "list", "--json", host).json["code_objects"] == []
 

@@ -40,7 +40,9 @@ def test_what_was_tested_is_a_row_with_its_day(tested):
     (row,) = about(done, small_artifacts.FAMILY)
     assert (row["project"], row["version"], row["platform"], row["python"], row["state"]) == ("rocm", "7.2.0", "linux", ">=3.10", "tested")
     assert row["note"][:2] == "20" and len(row["note"]) == 10
-    assert {row["state"] for row in about(done, "gfx94X-dcgpu")} == {"not released"}
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert row["tested_on"] == python and f"{row['note']}; Python {python}" in page(tested).out
+    assert {(row["state"], row["tested_on"]) for row in about(done, "gfx94X-dcgpu")} == {("not released", None)}
     assert f"| rocm | 7.2.0 | linux | {small_artifacts.FAMILY} | >=3.10 | tested: 20" in page(tested).out.replace("\\<", "<")
 
 
@@ -62,7 +64,7 @@ def test_a_result_without_a_gpu_says_so(tested, tmp_path):
     told = "no GPU was present (backend cpu)"
     (row,) = about(page(tested, "--json"), small_artifacts.FAMILY)
     assert row["without_gpu"] == told and {row["without_gpu"] for row in about(page(tested, "--json"), "gfx94X-dcgpu")} == {None}
-    assert f"tested: {row['note']}; {told} |" in page(tested).out and f"tested: {row['note']}; {told}\n" in page(tested, "--format", "html").out
+    assert f"tested: {row['note']}; Python {row['tested_on']}; {told} |" in page(tested).out and f"tested: {row['note']}; Python {row['tested_on']}; {told}\n" in page(tested, "--format", "html").out
     evidence = next(path for path in (tested / "evidence").glob("**/*.json") if "log" not in path.parts)
     assert json.loads(evidence.read_text())["machine"]["gpu"] == "none"
 
@@ -98,7 +100,7 @@ def test_without_a_channel_it_says_what_is_built():
     families = {row["family"] for row in done.json["rows"]}
     assert {"gfx94X-dcgpu", "gfx1151"} <= families and {row["version"] for row in done.json["rows"]} == {None}
     assert {row["state"] for row in done.json["rows"]} == {"built and tested", "built, not tested"}
-    assert [row for row in done.json["rows"] if row["family"] == "gfx94X-dcgpu"] == [{"project": "rocm", "version": None, "platform": "linux", "family": "gfx94X-dcgpu", "python": ">=3.10", "state": "built and tested", "note": "", "without_gpu": None}]
+    assert [row for row in done.json["rows"] if row["family"] == "gfx94X-dcgpu"] == [{"project": "rocm", "version": None, "platform": "linux", "family": "gfx94X-dcgpu", "python": ">=3.10", "state": "built and tested", "note": "", "tested_on": None, "without_gpu": None}]
 
 
 def test_what_is_refused(tested):

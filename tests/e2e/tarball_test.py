@@ -91,6 +91,14 @@ def test_of_a_run(archives, artifacts, tmp_path):
     refused("A022", 3, *[word if word != FAMILY else "gfx906" for word in run], tmp_path / "none")
 
 
+def test_a_directory_may_be_named_as_a_locator(artifacts, tmp_path):
+    good(*words(artifacts, tmp_path / "plain"))
+    good(*words(f"file:{artifacts}", tmp_path / "locator"))
+    (one,), (other,) = ((tmp_path / name).glob("*.tar.gz") for name in ("plain", "locator"))
+    assert one.read_bytes() == other.read_bytes()
+    refused("A090", 2, *words(f"file:{artifacts}", artifacts))
+
+
 def test_a_tarball_is_a_source_of_rocm_and_not_of_packages(own_artifacts, tmp_path):
     """A build against ROCm uses the tree of it; packages are made from artifacts (decision 41)."""
     good(*words(own_artifacts, tmp_path / "out"))
@@ -151,6 +159,12 @@ def test_families_that_are_not_split_do_not_fit_into_one_tarball(tmp_path):
     done = refused("A015", 6, *words(made, tmp_path / "out", family="multiarch"))
     assert "pack each family alone" in " ".join(done.err.split()) and not list((tmp_path / "out").glob("*.tar.gz"))
     refused("A022", 3, *words(made, tmp_path / "out", family="gfx94X-dcgpu;gfx1151"))
+
+
+def test_one_family_that_is_not_split_is_not_all_of_them(artifacts, tmp_path):
+    for family in ("multiarch", "multi-arch-release"):
+        assert f"--family {FAMILY}" in refused("A099", 2, *words(artifacts, tmp_path / "out", family=family)).err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -71,14 +72,14 @@ def test_both_ways_to_start_take_the_same(name):
     on = load(name)["on"]
     called, started = on["workflow_call"]["inputs"], on["workflow_dispatch"]["inputs"]
     # Started by hand, an input that only callers have is empty: what these stand for has a default of its own.
-    assert set(started) <= set(called) and set(called) - set(started) <= {"build_runs_on", "platform", "package_extras"}
+    assert set(started) <= set(called) and set(called) - set(started) <= {"build_runs_on", "platform", "package_extras", "package_set"}
     for key, one in started.items():
         assert one.get("default", "") == called[key].get("default", "") or one.get("required") != called[key].get("required"), key
 
 
 def test_the_inputs_of_the_test_are_todays():
     called = set(load("test_rocm_wheels.yml")["on"]["workflow_call"]["inputs"])
-    assert {"amdgpu_family", "test_runs_on", "package_index_url", "package_find_links_url", "package_run_id", "artifact_group", "rocm_version", "python_version"} <= called
+    assert {"amdgpu_family", "test_runs_on", "package_index_url", "package_find_links_url", "package_set", "package_run_id", "artifact_group", "rocm_version", "python_version"} <= called
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -138,7 +139,8 @@ def place(artifacts, tmp_path_factory):
     with public_bucket.serve(listed=True) as running:
         windows = small_windows_artifacts.make(tmp_path_factory.mktemp("windows"), (small_artifacts.FAMILY,))
         split = small_artifacts.make_split(tmp_path_factory.mktemp("split"))
-        for run, tree in (("77-linux", artifacts), ("77-windows", windows), ("78-linux", split)):
+        split_windows = small_windows_artifacts.make_split(tmp_path_factory.mktemp("split-windows"))
+        for run, tree in (("77-linux", artifacts), ("77-windows", windows), ("78-linux", split), ("78-windows", split_windows)):
             packed = tmp_path_factory.mktemp("packed")
             good("artifact", "pack", tree, "--output-dir", packed)
             for file in packed.iterdir():
@@ -224,6 +226,52 @@ def test_packages_of_a_run_are_tested_and_recorded(place, variables, built, tmp_
     assert "signed" in job.steps[-1].output and secret not in job.steps[-1].output
     assert judged_by_signer() == 0
     assert not [path for path in (tmp_path / "job").rglob("*") if path.is_file() and secret in path.read_text(errors="replace")]
+
+
+def test_exactly_the_set_of_the_build_is_tested_and_recorded(place, variables, built, tmp_path):
+    """The digest says which packages are meant; a run may publish others, which the name of the run cannot tell from these."""
+    inputs = {"amdgpu_family": small_artifacts.FAMILY, "test_runs_on": "gpu-linux", "package_set": built["package_set"], "package_run_id": "1", "artifact_group": "other", "rocm_version": "7.2.0", "python_version": PYTHON}
+
+    def job(directory: str, name: str, **more) -> Job:
+        return run_job(place, variables, tmp_path / directory, "test_rocm_wheels.yml", name, **more, **inputs)
+
+    job("expect", "expect")
+    job("tested", "linux", secrets=False)
+    (kept,) = (tmp_path / "tested/workspace/evidence").glob("*.json")
+    assert built["package_set"] in kept.read_text()
+    shutil.copytree(tmp_path / "tested/workspace/evidence", tmp_path / "record/workspace/evidence")
+    before = {one["evidence"] for one in store(place, "evidence", "list")["evidence"]}
+    job("record", "record_linux", needs={"linux": {"result": "success"}})
+    (new,) = [one for one in store(place, "evidence", "list")["evidence"] if one["evidence"] not in before]
+    assert (new["result"], new["set"]) == ("passed", built["package_set"])
+    job("ended", "ended", needs={"linux": {"result": "success"}, "windows": {"result": "skipped"}})
+
+
+def test_the_example_hands_the_sets_on():
+    """From the job that builds to the one that tests, and to the one that plans the promotion."""
+    jobs = load("ci_example.yml")["jobs"]
+    digests = {platform: f"${{{{ needs.build_{platform}.outputs.package_set }}}}" for platform in ("linux", "windows")}
+    for platform, digest in digests.items():
+        assert jobs[f"test_{platform}"]["with"]["package_set"] == digest
+    assert jobs["plan_promotion"]["with"]["package_set"].split(" ${{") == [digests["linux"], digests["windows"].removeprefix("${{")]
+    assert set(jobs["plan_promotion"]["needs"]) == {"build_linux", "build_windows", "test_linux", "test_windows"}
+    assert "plan" not in jobs["plan_promotion"]["with"], "it shows the plan and moves nothing"
+
+
+def test_sets_are_promoted_by_their_digests(place, variables, built, tmp_path):
+    """The outputs of builds with a blank between them; that of a build that did not run is empty."""
+    policy = tmp_path / "moves.toml"
+    policy.write_text(smoke_policy(suite="rocm-sdk"))
+    good("waive", "--to", "by-digest", "--everything", "--reason", "a test of moves", "--approver", "lead", "--expires", "1h", "--policy", policy, "--store", place.locator, environment=runner_environment(**place.environment()))
+    inputs = {"action": "promote", "channel": "by-digest", "policy": str(policy), "package_set": f"{built['package_set']} "}
+    shown = run_job(place, variables, tmp_path / "plan", "move_channel.yml", "move", **inputs)
+    plan = outputs_of(shown, "move_channel.yml", "move")["plan"]
+    run_job(place, variables, tmp_path / "done", "move_channel.yml", "move", plan=plan, **inputs)
+    moved = store(place, "channel", "show", "by-digest")["files"]
+    (wanted,) = store(place, "set", "show", f"set:{built['package_set']}")["sets"]
+    assert {one["sha256"] for one in moved} == {one["sha256"] for one in wanted["files"]}
+    lacking = run_job(place, variables, tmp_path / "lacking", "move_channel.yml", "move", expected=3, **inputs | {"package_set": f"{built['package_set']} {'0' * 64}"})
+    assert "0000" in lacking.steps[-1].output, "every digest is looked at"
 
 
 def test_a_channel_is_moved_and_signed(place, variables, built, tmp_path):
@@ -328,6 +376,57 @@ def test_some_families_are_one_set(place, variables, tmp_path):
     assert built["package_group"] == "" and targets_of(place, "4713") == {"gfx942"}
     lacking = run_job(place, variables, tmp_path / "lacking", "build_rocm_packages.yml", "build", expected=3, artifact_run_id="78", artifact_group="multi-arch-release", linux_amdgpu_families="gfx94X-dcgpu;gfx1151", rocm_version="7.2.0")
     assert lacking.steps[-1].name == "Build the packages" and "gfx1151" in lacking.steps[-1].output
+
+
+class Example:
+    """A run of ci_example.yml: each job of it with the inputs that its `with` gives, and `needs` as the jobs before have left it."""
+
+    RUN = "4720"
+
+    def __init__(self, place, variables: dict, root: Path, **inputs: str) -> None:
+        self.place, self.variables, self.root, self.needs = place, variables, root, {}
+        self.workflow = load("ci_example.yml")
+        self.inputs = inputs_of(self.workflow, inputs)
+
+    def given(self, key: str, **more: str) -> tuple[dict, dict[str, str]]:
+        """The workflow that a job calls, and the inputs that it gets."""
+        job = self.workflow["jobs"][key]
+        before = job.get("needs", [])
+        assert {before} if isinstance(before, str) else set(before) <= set(self.needs)
+        words = Job(self.root, {"inputs": self.inputs, "needs": self.needs, "github": {"run_id": self.RUN}}, {})
+        called = load(Path(job["uses"]).name)
+        return called, inputs_of(called, {name: words.value(text) for name, text in job["with"].items()} | more)
+
+    def run(self, key: str, name: str, needs: dict | None = None, expected: int = 0, secrets: bool = True, **more: str) -> Job:
+        called, inputs = self.given(key, **more)
+        environment = {each: value for each, value in self.place.environment().items() if secrets or not re.search("KEY|TOKEN|SECRET", each)}
+        contexts = {"inputs": inputs, "vars": self.variables, "secrets": {}, "github": {"run_id": self.RUN}, "needs": needs or {}}
+        job = Job(self.root / key, contexts, runner_environment(**environment) | {"GITHUB_RUN_ID": self.RUN})
+        job.run(called["jobs"][name], expected)
+        values = {name: {"outputs": job.job_outputs(called["jobs"][name])}}
+        outputs = called["on"]["workflow_call"].get("outputs", {})
+        self.needs[key] = {"outputs": {each: Job(self.root, {"jobs": values}, {}).value(one["value"]) for each, one in outputs.items()}}
+        return job
+
+
+def test_the_example_over_several_families_in_one_job(place, variables, tmp_path):
+    """Today's form: one job packages all families of a run, and one machine tests one target of them; the other platform has no machine."""
+    example = Example(place, variables, tmp_path, artifact_run_id="78", artifact_group="multi-arch-release", test_family="gfx942", package_extras="libraries,devel,profiler,device-gfx942", rocm_version="7.2.0", linux_test_runs_on="gpu-linux", promote_to="together")
+    for platform, tag in (("linux", "linux_x86_64"), ("windows", "win_amd64")):
+        example.run(f"build_{platform}", "build")
+        built = example.needs[f"build_{platform}"]["outputs"]
+        files = {one["filename"] for one in store(place, "set", "show", f"set:{built['package_set']}")["files"]}
+        assert {f"rocm_sdk_device_{target}-7.2.0-py3-none-{tag}.whl" for target in ("gfx942", "gfx1030")} <= files
+        assert built["package_group"] == "" and any("rocm_profiler" in name for name in files) == (platform == "linux")
+    here = {"python_version": PYTHON}  # the image of the example has 3.12
+    for name, more in (("expect", {}), ("linux", {"secrets": False}), ("record_linux", {"needs": {"linux": {"result": "success"}}}), ("ended", {"needs": {"linux": {"result": "success"}, "windows": {"result": "skipped"}}})):
+        example.run("test_linux", name, **more, **here)
+    example.run("test_windows", "expect", **here)
+    (evidence,) = [one for one in store(place, "evidence", "list")["evidence"] if one["set"] == example.needs["build_linux"]["outputs"]["package_set"]]
+    assert evidence["result"] == "passed" and "gfx942" in json.dumps(evidence)
+    plan = example.run("plan_promotion", "move", expected=10).steps[-1].output
+    assert re.search(r"linux gfx942 .*READY", plan) and "1 of 4 cells ready" in plan, plan
+    assert re.search(r"linux gfx1030 .*HELD +no evidence", plan) and re.search(r"windows gfx942 .*its job names no machine", plan), plan
 
 
 def test_a_report_of_a_machine_with_python_alone_is_recorded(place, variables, built, tmp_path):

@@ -60,7 +60,7 @@ class Draft:
         text = self.metadata_text if self.metadata_text is not None else "".join(line + "\n" for line in head) + (f"\n{self.body}\n" if self.body else "")
         own = {"METADATA": text, "WHEEL": self._wheel(), **self.info_files}
         listed = [(path, data.encode()) for path, data in [*self.files.items(), *self.entries]]
-        listed += [(f"{info}/{path}", data.encode()) for path, data in own.items() if path not in self.without]
+        listed += [(f"{info}/{path}", data.encode(errors="surrogateescape")) for path, data in own.items() if path not in self.without]
         rows = {path: f"{path},{digest(data)},{len(data)}" for path, data in listed} | {f"{info}/RECORD": f"{info}/RECORD,,"} | self.record
         record = "".join(row + "\n" for row in rows.values() if row is not None) + self.record_more
         return [*listed, *([] if "RECORD" in self.without else [(f"{info}/RECORD", record.encode())])]

@@ -64,6 +64,11 @@ CASES: list[tuple[str, tuple[str, ...], str, list[str], dict[str, str]]] = [
     ("capture_job_summary", AUG, "no summary", [], {"RUNNER_TEMP": "{in}/empty"}),
     ("capture_job_summary", AUG, "another name", ["--output-name", "told"], {"RUNNER_TEMP": "{in}/temp"}),
     ("capture_job_summary", AUG, "an unknown flag", ["--nonsense"], {}),
+    ("compute_jax_package_version", BOTH, "no flags", [], {}),
+    ("compute_jax_package_version", BOTH, "a pin", ["--rocm-version", "7.1.0", "--jax-requirements", "{in}/jax.txt"], {}),
+    ("compute_jax_package_version", BOTH, "no pin", ["--rocm-version", "7.1.0", "--jax-requirements", "{in}/event.json"], {}),
+    ("compute_jax_package_version", BOTH, "no file", ["--rocm-version", "7.1.0", "--jax-requirements", "{in}/none.txt"], {}),
+    ("compute_jax_package_version", BOTH, "no version", ["--rocm-version", "7.x", "--jax-requirements", "{in}/jax.txt"], {}),
     ("compute_rocm_package_version", BOTH, "no flags", [], {}),
     ("compute_rocm_package_version", BOTH, "a prerelease", ["--release-type", "prerelease", "--prerelease-version", "2"], {}),
     ("compute_rocm_package_version", BOTH, "a prerelease without number", ["--release-type", "prerelease"], {}),
@@ -197,6 +202,7 @@ def make_inputs(place: Path) -> None:
     shutil.copy(next((place / "sdk/dist").glob("*.whl")), place / "copy")
     (place / "copy/notes.txt").write_text("notes\n")
     (place / "topology.toml").write_text(TOPOLOGY)
+    (place / "jax.txt").write_text("jax==0.8.0\n")
     (place / "event.json").write_text('{"pull_request": {"labels": [{"name": "ci:skip"}]}}')
     (place / "temp/job_summary.md").write_text("what was built\n")
     (place / "build/logs/rocBLAS_build.log").write_text("[1/1] Linking librocblas.so\n")

@@ -35,16 +35,19 @@ def page(directory: Path) -> str:
     return f"<!DOCTYPE html>\n<html><body><h1>Index</h1><table>\n{rows}</table></body></html>\n"
 
 
-def recorded_packages(era: str) -> dict:
-    return json.loads((ROOT / "tests/data/incumbent-packages.json").read_text())[era]
+FACTS = {"linux": "incumbent-packages.json", "windows": "incumbent-windows-packages.json"}
 
 
-def make(bucket: Path, run_id: str, artifacts: Path, era: str, group: str, upload: str = "true") -> Run:
-    """`artifacts`: unpacked, those of small_artifacts; `upload`: what the script decided that guards releases (February alone)."""
-    place = bucket / f"{run_id}-linux"
+def recorded_packages(era: str, platform: str = "linux") -> dict:
+    return json.loads((ROOT / "tests/data" / FACTS[platform]).read_text())[era]
+
+
+def make(bucket: Path, run_id: str, artifacts: Path, era: str, group: str, upload: str = "true", platform: str = "linux") -> Run:
+    """`artifacts`: unpacked, those of small_artifacts, or of small_windows_artifacts without links; `upload`: what the script decided that guards releases (February alone)."""
+    place = bucket / f"{run_id}-{platform}"
     packages = place / "python" / (group if era == "feb" else "")
     packages.mkdir(parents=True)
-    package_forms.write(packages, recorded_packages(era), artifacts)
+    package_forms.write(packages, recorded_packages(era, platform), artifacts)
     (packages / "index.html").write_text(page(packages))
     manifest = place / "manifests" / group / "therock_manifest.json"
     manifest.parent.mkdir(parents=True)
@@ -58,7 +61,7 @@ def make(bucket: Path, run_id: str, artifacts: Path, era: str, group: str, uploa
         (packages / ".kpack_staging/blas.kpack").write_text("KPAK")
         (place / "logs/index.html").write_text("<html></html>")
         (place / "manifests/index.html").write_text("<html></html>")
-    values = {"package_find_links_url": f"{URL}/{run_id}-linux/python/{group + '/' if era == 'feb' else ''}index.html", "kpack_split": "true"}
+    values = {"package_find_links_url": f"{URL}/{run_id}-{platform}/python/{group + '/' if era == 'feb' else ''}index.html", "kpack_split": "true"}
     lines = [f"{name}={values[name]}\n" for name in recorded_outputs("upload_python_packages", era)]
     outputs = bucket / f"outputs-{era}.env"
     outputs.write_text("".join(lines) + (f"upload={upload}\n" if era == "feb" else ""))

@@ -79,7 +79,7 @@ class Upload:
 @dataclass
 class Fault:
     """action: `status:503:SlowDown` answers so; `before` closes the connection unread; `after` does the work, then closes;
-    `error-in-200` does nothing and says 200 with an error; `cut:N` sends N bytes of the body, then closes; `other-range`
+    `error-in-200` does nothing and says 200 with an error, `empty-200` says 200 and no more; `cut:N` sends N bytes of the body, then closes; `other-range`
     shifts Content-Range; `skew` believes another time; `moved:REGION` says where the bucket is; `stall:N` sends N bytes of
     the body and no more; `replaced` gives the object other bytes of the same length before it is read; `replace` gives the
     source of a copy other bytes before; `stuck` lists the first page whatever is asked for, and says that it deletes; `redirect:STATUS:URL` leads
@@ -185,6 +185,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.authenticate()
         if not fnmatch.fnmatchcase(bucket, self.state.options.bucket):
             raise Refused(404, "NoSuchBucket", "The specified bucket does not exist")
+        if self.action == "empty-200":
+            return self.reply(200)
         if self.action == "error-in-200":
             return self.xml(200, "<Error><Code>InternalError</Code><Message>after the headers</Message></Error>")
         self.dispatch()

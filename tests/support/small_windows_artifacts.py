@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .small_artifacts import FAMILY, stage, write
+from .small_artifacts import FAMILY, TARGETS, stage, write
 
 COMPILER = "x86_64-w64-mingw32-gcc"
 REPRODUCIBLE = ("-O1", "-g0", "-s", "-x", "c", "-", "-Wl,--no-insert-timestamp")
@@ -52,3 +52,32 @@ def make(root: Path, families: tuple[str, ...] = (FAMILY,)) -> Path:
         blas_dev = stage(artifacts, "blas", "dev", family, "math-libs/BLAS/stage")
         write(blas_dev / "include/hipblas/hipblas.h", "int hipblas(void);\n")
     return artifacts
+
+
+
+def without_links(artifacts: Path) -> Path:
+    """As a Windows machine builds it: a program behind a link is a copy, and only programs are executable."""
+    for link in [path for path in artifacts.rglob("*") if path.is_symlink()]:
+        program = link.resolve() if link.suffix == ".exe" else None
+        link.unlink()
+        if program:
+            shutil.copyfile(program, link)
+    for path in artifacts.rglob("*"):
+        if path.is_file():
+            path.chmod(0o755 if path.suffix == ".exe" else 0o644)  # as Python sees files there
+    return artifacts
+
+
+def make_split(root: Path, targets: tuple[str, ...] = TARGETS) -> Path:
+    """Makes the SDK of make(), split by GPU target like that of small_artifacts.make_split(), but without a profiler."""
+    artifacts = make(root)
+    for component in ("lib", "dev"):
+        (artifacts / f"blas_{component}_{FAMILY}").rename(artifacts / f"blas_{component}_generic")
+    write(artifacts / "blas_lib_generic/math-libs/BLAS/stage/bin/.kpack/blas_lib.kpm", "kpm")
+    for target in targets:
+        blas = stage(artifacts, "blas", "lib", target, "math-libs/BLAS/stage")
+        write(blas / f"bin/.kpack/blas_lib_{target}.kpack", f"KPAK code for {target}")
+    facts = stage(artifacts, "base", "lib", "generic", "base/aux-overlay/stage") / "share/therock"
+    write(facts / "therock_manifest.json", '{"flags": {"KPACK_SPLIT_ARTIFACTS": true}}\n')
+    write(facts / "dist_info.json", '{"dist_amdgpu_targets": "%s"}\n' % ";".join(sorted(targets)))
+    return without_links(artifacts)

@@ -3,11 +3,14 @@
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
 #include "cli/history.hpp"
+#include "cli/keys.hpp"
 #include "cli/moves.hpp"
 #include "cli/places.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/records.hpp"
 #include "cli/version.hpp"
+#include "promote/fed_moves.hpp"
+#include "publish/adoption.hpp"
 #include "publish/distribute.hpp"
 #include "publish/history.hpp"
 #include "publish/publish.hpp"
@@ -32,7 +35,19 @@ struct Adopted {
   Json sets = Json::array();
   Json histories = Json::array();
   std::uint64_t writes = 0;
+  std::optional<Ed25519PrivateKey> key; ///< signs the move
 };
+
+/// What is taken over into a directory that protected channels feed stands on the pages next to what they judged: so it
+/// is a move that their policies let somebody sign.
+Result<void> check_key(const AdoptPlace& place, const Adopted& done) {
+  TRY(auto now, registry::read_distribution(*place.store, place.directory));
+  if (now && !now->record.fed_by.empty())
+    return promote::check_signer_there(*place.store, now->record, registry::Action::read("adopt"), done.key);
+  if (!done.key) return {};
+  return fail(ErrorKind::invalid_argument, "C006", fmt::format("no protected channel feeds {}", place.directory),
+              "leave --sign out: a key signs only what a policy asks for");
+}
 
 Result<AdoptPlace> place_to_adopt(Context& context, const Arguments& arguments) {
   using Kind = run::LocatorKind;
@@ -56,7 +71,7 @@ Result<AdoptPlace> place_to_adopt(Context& context, const Arguments& arguments) 
   if (locator.kind == Kind::run) {
     TRY(place.directory, run_prefix(*place.store, locator));
   } else {
-    TRY(place.directory, publish::key_of_path(*place.store, text));
+    TRY(place.directory, publish::key_of_path(*place.store, locator.kind == Kind::path ? locator.path : text));
   }
   return place;
 }
@@ -112,7 +127,8 @@ Result<void> seal_directory(Context& context, const Arguments& arguments, const 
   }
   show_plan(context, *plan, done);
   if (arguments.has("--dry-run")) return {};
-  TRY(auto notes, publish::seal_in_place(*place.store, *plan, {options.now, who(context), arguments.get("--reason")}));
+  TRY(auto notes,
+      publish::seal_in_place(*place.store, *plan, {options.now, who(context), arguments.get("--reason"), done.key}));
   context.out.findings(notes);
   context.out.data(fact("sealed", "set:{}", plan->set_digest));
   return {};
@@ -138,9 +154,10 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   context.out.data(plan.files.empty() ? "history     nothing: every package here is known already\n"
                                       : history_text(plan, dry_run));
   if (dry_run) return {};
-  TRY_DO(publish::take_over(
-      *place.store, plan,
-      {now, who(context), arguments.get("--reason"), fmt::format("quarry {}", program_version()), transfers}));
+  publish::HistoryMove move{
+      now, who(context), arguments.get("--reason"), fmt::format("quarry {}", program_version()), transfers, done.key};
+  TRY_DO(publish::take_over(*place.store, plan, move));
+  if (!plan.files.empty()) TRY_DO(publish::record_adoption(*place.store, place.directory, move));
   TRY(auto notes, plan.files.empty() ? publish::complete_adoption(*place.store, place.directory)
                                      : publish::show_directory(*place.store, place.directory));
   context.out.findings(notes);
@@ -149,16 +166,18 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
 
 Result<int> run_adopt(Context& context, const Arguments& arguments) {
   TRY_DO(check_line("--reason", arguments.get("--reason")));
+  Adopted done;
+  TRY(done.key, signing_key(arguments));
   TRY(auto place, place_to_adopt(context, arguments));
   constexpr std::string_view k_by_project = "/{project}"; // as `promote --prefix` says it
   if (place.directory.ends_with(k_by_project)) place.directory.resize(place.directory.size() - k_by_project.size());
   auto before = place.store->counters();
   TRY(auto of_run, publish::package_directories(*place.store, place.directory));
   TRY(bool here, publish::holds_packages(*place.store, place.directory));
-  Adopted done;
   bool run = !of_run.empty() || !here;
   if (run && !arguments.get("--reason").empty())
     context.out.note("--reason is not kept: a sealed set of a run has no log of moves");
+  if (!run || done.key) TRY_DO(check_key(place, done));
   if (run)
     TRY_DO(adopt_run(context, arguments, place, done));
   else if (arguments.has("--seal"))
@@ -188,7 +207,9 @@ Command adopt_command() {
               "ETag, and the sha256 where somebody said it. Our pages list them; no gate counts them. With `--seal` "
               "every byte is read, and they become a sealed set.\n\n"
               "No package is moved or changed; with a seal, a `.metadata` file that is not METADATA of its wheel is "
-              "replaced. A run that was killed goes on where it was: what was looked at is noted "
+              "replaced. Where a protected channel feeds the directory, `--sign KEY` signs the move if the channel's "
+              "policy "
+              "wants signed moves. A run that was killed goes on where it was: what was looked at is noted "
               "in the store. The packages are read also with `--dry-run`, which notes nothing.",
           .operands = {{"LOCATOR", "run:ID, a directory in the store, or s3://BUCKET/DIRECTORY"}},
           .flags = {{.name = "--store",
@@ -201,12 +222,14 @@ Command adopt_command() {
                      .help = "a file or project whose link may be lost, because it cannot be taken over",
                      .repeats = true},
                     move_reason_flag(),
+                    sign_flag(),
                     {.name = "--dry-run", .value = "", .help = "look and plan, write nothing", .letter = 'n'}},
           .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"},
                        {"quarry set adopt s3://dist/v2/gfx94X-dcgpu", "keep what a release bucket holds"}},
           .exit_codes = {{2, "a package has findings: `quarry wheel verify` lists them"},
                          {3, "there is no package"},
                          {6, "a package's container or RECORD is broken or ambiguous"},
+                         {10, "a policy wants this move signed"},
                          {7, "a sealed name has other bytes, a page would lose a link, or a file changed meanwhile"}},
           .schema = "quarry.set-adopt/1",
           .run = run_adopt};

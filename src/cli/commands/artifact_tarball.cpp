@@ -19,6 +19,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 namespace quarry::cli {
 
@@ -53,6 +54,20 @@ Result<void> refuse_mixed(const std::string& place, const std::string& family, c
               "nothing was written; take all artifacts from one run");
 }
 
+/// `multiarch` is a tarball of several targets: artifacts of one family that are not split have its own name.
+Result<void> refuse_family_alone(const std::string& place, const matrix::Families& known,
+                                 const std::vector<std::string>& targets) {
+  std::set<std::string> names(targets.begin(), targets.end());
+  if (names.size() != 1) return {};
+  const auto& family = *names.begin();
+  auto of_family = known.targets_of(family);
+  if (of_family.empty() || of_family == std::vector{family}) return {};
+  return fail(
+      ErrorKind::invalid_argument, "A099",
+      fmt::format("{} has artifacts of the family {} alone, and they are not split by GPU target", place, family),
+      fmt::format("nothing was written; `--family {}` packs them under their own name", family));
+}
+
 /// The family itself, or its targets where the artifacts are named by target.
 Result<std::vector<std::string>> targets_of_family(const matrix::Families& known, const std::string& family,
                                                    const std::function<bool(const std::string&)>& has,
@@ -84,6 +99,7 @@ Result<std::vector<std::string>> wanted_targets(const Context& context, const Ar
   auto looked_at = asked.families.empty() ? all : asked.families;
   for (const auto& family : looked_at)
     TRY_DO(refuse_mixed(arguments.get("--from"), family, known.targets_of(family), has));
+  if (asked.families.empty()) TRY_DO(refuse_family_alone(arguments.get("--from"), known, all));
   for (const auto& family : asked.families) {
     TRY(auto targets, targets_of_family(known, family, has, findings));
     if (targets.empty())
@@ -183,12 +199,12 @@ Result<artifact::Tarball> written_tarball(const Arguments& arguments, const arti
 }
 
 Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
-  auto from = arguments.get("--from");
   const auto& output = arguments.get("--output-dir");
-  TRY_DO(refuse_same_directory(from, output));
+  TRY(auto locator, run::parse_locator(arguments.get("--from")));
+  auto from = locator.path;
+  if (locator.kind == run::LocatorKind::path) TRY_DO(refuse_same_directory(from, output));
   TRY(auto version, dist::Version::parse(arguments.get("--version")), "while reading --version");
   std::optional<Scratch> scratch;
-  TRY(auto locator, run::parse_locator(from));
   if (locator.kind != run::LocatorKind::path) {
     TRY(auto made, Scratch::make_in(context, output));
     scratch.emplace(std::move(made));
@@ -279,7 +295,8 @@ Command artifact_tarball_command() {
                    {"quarry artifact tarball --from run:42 --store file:store --family gfx94X-dcgpu --version 7.2.0 "
                     "--output-dir out",
                     "of a run"}},
-      .exit_codes = {{3, "the source has no artifact for the family, or with --tests no test component"},
+      .exit_codes = {{2, "`multiarch` for artifacts of one family that are not split by target"},
+                     {3, "the source has no artifact for the family, or with --tests no test component"},
                      {6, "an artifact is defective, or two bring one path"}},
       .schema = "quarry.artifact-tarball/1",
       .run = run_artifact_tarball};

@@ -167,9 +167,10 @@ Command channel_unprotect_command() {
 namespace {
 Result<int> unblock_there(Context& context, const Arguments& arguments, const std::vector<std::string>& what) {
   TRY(auto author, author_of(context, arguments));
-  TRY_DO(refuse_to_sign(arguments, arguments.operands.at(0)));
   TRY(auto place, distribution_of(context, arguments, arguments.operands.at(0)));
+  TRY_DO(refuse_to_sign(arguments, *place.store, place.directory));
   promote::Options options{author.who, author.when, author.why, {}, false};
+  options.key = author.key;
   TRY(auto done, promote::unblock_distribution(*place.store, place.directory, what, options));
   context.out.data(fmt::format("unblocked   {}@{}  {}\n", place.directory, done.record.generation,
                                units::things(done.files.size(), "file")));
@@ -211,8 +212,8 @@ Command channel_unblock_command() {
           .examples = {{"quarry channel unblock stable set:1f2e3d4c --reason \"the test machine was broken\" "
                         "--store file:store",
                         "promote it again afterwards"}},
-          .exit_codes = {{3, "the channel does not exist, or blocks none of these files"},
-                         {10, "its policy wants the move signed"}},
+          .exit_codes = {{3, "the channel or distribution does not exist, or blocks none of these files"},
+                         {10, "its policy, or that of a channel that feeds the distribution, wants the move signed"}},
           .schema = "quarry.channel-unblock/1",
           .run = run_unblock};
 }

@@ -34,6 +34,7 @@ Result<trial::Recorded> record_report(Context& context, const Arguments& argumen
   options.report = arguments.get("--from-report");
   options.locator = arguments.get("--from");
   options.family = arguments.find("--family").value_or("");
+  options.framework = arguments.find("--framework").value_or("");
   options.job_result = arguments.get("--job-result");
   options.identity = identity_of(context);
   options.quarry_version = program_version();
@@ -56,7 +57,8 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   TRY(auto key, signing_key(arguments));
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   auto kept = arguments.find("--kept");
-  trial::About about{arguments.get("--from"), arguments.get("--family"), arguments.get("--job-result")};
+  trial::About about{arguments.get("--from"), arguments.get("--family"), arguments.get("--framework"),
+                     arguments.get("--job-result")};
   TRY(auto done, kept ? trial::record_kept(*kept, about, *store) : record_report(context, arguments, *store));
   const auto& e = done.evidence;
   auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
@@ -77,13 +79,14 @@ Command record_command() {
               "is kept as its log; the same report again is the same record.\n\n"
               "What such a job runs is in docs/guides/windows.md.\n\n"
               "With `--kept` it stores the evidence that `quarry test` kept as files: because the store refused it, or "
-              "with `--keep`. With `--from` and `--family` it must be about these sets and this family.\n\n"
+              "with `--keep`. With `--from`, `--family` and `--framework` it must be about these.\n\n"
               "A job that records for another one says with `--job-result` how that one ended: GitHub's "
               "`needs.JOB.result`. A passed result of a job that did not succeed is refused.",
           .operands = {},
           .flags = {{"--from-report", "FILE", "the report"},
                     {"--from", "LOCATOR", "the sealed set that was installed there: run:, set: or channel:"},
                     {"--family", "F", "the GPU family tested; else that of the installed libraries"},
+                    {"--framework", "NAME", "the framework tested, such as torch: one of the installed projects"},
                     {"--kept", "FILE", "instead of a report: the .json file that `quarry test` kept"},
                     {"--job-result",
                      "R",
@@ -123,7 +126,7 @@ Result<int> run_test_list(Context& context, const Arguments& arguments) {
     rows.push_back({digest.short_hex(),
                     short_time(e.ended.text()),
                     {std::string(e.result.text()), outcome_tone_of(e.result)},
-                    e.suite,
+                    suite_text(e),
                     cell_text(e.cell),
                     counts_text(e) + std::string(standing(e))});
   }
@@ -146,6 +149,7 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Lo
                           counts_text(e), e.started, e.ended, sets_text(e), e.sealed ? "" : "  (unsealed source)");
   if (!e.reported.empty())
     text += fmt::format("reported  {}: quarry did not run there, and takes its word\n", e.reported);
+  if (e.shard) text += fmt::format("shard     {} of {} of run {}\n", e.shard->index, e.shard->total, e.shard->run);
   for (const auto& subject : e.subjects)
     text += fmt::format("file      {}  {}\n", subject.sha256.short_hex(), subject.filename);
   for (const auto& [key, value] : e.machine) text += fmt::format("machine   {:<12}  {}\n", key, value);

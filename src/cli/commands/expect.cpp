@@ -74,7 +74,7 @@ Command expect_command() {
                  .repeats = true},
                 {.name = "--job", .value = "URL", .help = "the page of the job; else that of this run of GitHub"},
                 {.name = "--suite", .value = "NAME", .help = "what the job tests", .fallback = "rocm-sdk"},
-                {.name = "--runner", .value = "LABEL", .help = "the machine it waits for; none: nobody has one"},
+                {.name = "--runner", .value = "LABEL", .help = "the machine it waits for; if absent, nobody has one"},
                 {.name = "--state",
                  .value = "STATE",
                  .help = "how far it has come; success and failure are ended",

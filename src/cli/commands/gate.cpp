@@ -108,6 +108,37 @@ Json gate_json(const std::vector<Judged>& all) {
   return document;
 }
 
+/// The command line and what it names.
+struct GateCall {
+  const Context& context;
+  const Arguments& arguments;
+  store::ObjectReader& store;
+  const release::Source& source;
+};
+
+/// `judged` must outlive it.
+Held held_of(const GateCall& asked, const release::ChannelSets& to, const Judged& judged) {
+  promote::Request request{asked.source.resolved, to.channel, judged.policy};
+  request.source.sets = to.sets;
+  request.now_us = asked.context.clock.now_us();
+  request.expectations = asked.source.expectations;
+  return {judged.policy, judged.verdict, judged.input.subjects,
+          asks_ready_moves(asked.context, asked.arguments, asked.store, std::move(request)),
+          release::is_pattern(asked.arguments.get("--to"))};
+}
+
+/// The channels of a pattern move by one command.
+std::string ready_of_pattern(const GateCall& asked, const std::vector<release::ChannelSets>& channels,
+                             const std::vector<Judged>& judged) {
+  std::vector<Held> all;
+  bool is_held = false;
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    all.push_back(held_of(asked, channels[i], judged[i]));
+    is_held = is_held || judged[i].verdict.verdict == gate::Decision::held;
+  }
+  return is_held ? ready_text(asked.context, asked.arguments, all) : std::string();
+}
+
 Result<int> run_gate(Context& context, const Arguments& arguments) {
   auto to = arguments.get("--to");
   TRY(auto key, signing_key(arguments));
@@ -118,6 +149,7 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
   auto name = from.generation ? fmt::format("{}@{}", from.source, from.generation) : from.source;
   std::vector<Judged> all;
   JudgedSource judged_source{source};
+  const GateCall asked{context, arguments, *store, source};
   for (const auto& channel : channels) {
     TRY(auto judged, judge_channel(context, arguments, *store, judged_source, channel));
     context.out.findings(judged.input.notes);
@@ -125,18 +157,13 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
         verdict_text(judged.verdict, judged.input.subjects, {name, channel.channel, context.out.data_look()}));
     auto of_channel = arguments; // what helps is for this channel
     of_channel.values["--to"] = {channel.channel};
-    promote::Request request{from, channel.channel, judged.policy};
-    request.source.sets = channel.sets;
-    request.now_us = context.clock.now_us();
-    request.expectations = source.expectations;
-    context.out.data(held_text(context, of_channel,
-                               {judged.policy, judged.verdict, judged.input.subjects,
-                                asks_ready_moves(context, of_channel, *store, std::move(request))}));
+    context.out.data(held_text(context, of_channel, held_of(asked, channel, judged)));
     if (!judged.verdict.openly.empty())
       context.out.note(fmt::format("policy {}{}", judged.policy.name, openly_text(judged.verdict)));
     if (key) TRY_DO(sign_verdict(context, *store, *key, judged));
     all.push_back(std::move(judged));
   }
+  if (release::is_pattern(to)) context.out.data(ready_of_pattern(asked, channels, all));
   auto document = gate_json(all);
   document["schema"] = "quarry.gate/1";
   document["source"] = name;

@@ -8,6 +8,7 @@
 #include "index/build.hpp"
 #include "index/check.hpp"
 #include "index/store_place.hpp"
+#include "pages/settings.hpp"
 #include "publish/resolve.hpp"
 #include "registry/registry.hpp"
 #include "run/locator.hpp"
@@ -188,7 +189,7 @@ Result<index::CheckReport> check_all(Context& context, const std::vector<Place>&
   index::CheckReport all;
   auto progress = context.out.progress("checking", 0);
   index::CheckOptions options{context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); },
-                              arguments.list("--project"), !arguments.has("--no-content")};
+                              arguments.list("--project"), !arguments.has("--no-content"), pages::find_links_left_at};
   for (const auto& place : places) {
     TRY(auto report, index::check_index(*place.site, options));
     for (auto& finding : report.findings) {
@@ -207,7 +208,7 @@ Result<int> run_index_check(Context& context, const Arguments& arguments) {
   TRY(auto places, places_of(context, locator, arguments));
   TRY(auto report, check_all(context, places, arguments));
   int code = index::exit_code(report);
-  context.out.findings(grouped(report.findings));
+  context.out.findings(grouped(report.findings, "I025")); // each page of another tool is named
   context.out.document(check_json(report));
   context.out.data(fmt::format(
       "{}  {}  {}  {}\n", units::things(report.pages, "page"), units::things(report.projects, "project"),

@@ -99,6 +99,7 @@ Result<Revoking> without_key(store::ObjectReader& store, const std::string& chan
 Result<int> run_key_revoke(Context& context, const Arguments& arguments) {
   auto name = arguments.get("--channel");
   TRY(auto author, author_of(context, arguments));
+  author.called = "revocation of a key";
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto revoking, without_key(*store, name, arguments.operands.at(0), author.why));
   TRY(auto guarded, promote::protect(*store, name, revoking.policy, author, {revoking.instead_of}));

@@ -89,7 +89,8 @@ Result<void> check_before_the_move(Context& context, Promotion& promotion, const
   TRY(promotion.copied, release::judge_delivery(store, {promotion.request, plan}, promotion.to, sets));
   context.out.findings(promotion.copied.notes);
   TRY_DO(release::accept_copies(store, {promotion.request, plan}, promotion.copied, promotion.options));
-  return plan.moves() ? Result<void>() : check_delivery(context, {store, promotion.to, sets});
+  if (!plan.moves()) return check_delivery(context, {store, promotion.to, sets});
+  return release::check_writable({store, promotion.to, sets}, promotion.options.key.has_value());
 }
 
 /// Copies to the other store what the channel shows of the source now.
@@ -111,6 +112,32 @@ Result<Delivery> deliver_promoted(Context& context, Promotion& promotion, const 
   TRY(auto delivery, deliver(context, *store, to, sets, options));
   context.out.findings(delivery.receipt.notes);
   return delivery;
+}
+
+Json document_of_promotion(const Promotion& promotion, const promote::Receipt& receipt,
+                           const std::optional<Delivery>& delivery) {
+  auto document = receipt_json(receipt, "quarry.promote/1", promotion.options.dry_run);
+  document["gate"] = verdict_json(receipt.plan.judgement.verdict);
+  document["distribution"] = delivery ? delivery_json(promotion.to, *delivery) : Json(nullptr);
+  return document;
+}
+
+void note_undo(Context& context, const Arguments& arguments, const promote::Receipt& receipt) {
+  if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
+    context.out.note(undo_note(context, arguments, receipt.plan.channel));
+}
+
+/// The copy after the move. If it fails, people must know that the channel has moved, and so must `--on-move`.
+Result<Delivery> copy_promoted(Context& context, const Arguments& arguments, Promotion& promotion,
+                               const promote::Receipt& receipt) {
+  auto delivery = deliver_promoted(context, promotion, receipt);
+  if (delivery || !(receipt.moved || receipt.completed)) return delivery;
+  context.out.data(moved_text(receipt));
+  note_undo(context, arguments, receipt);
+  if (receipt.moved)
+    tell_before_error(context, arguments, *promotion.store, {"promote", document_of_promotion(promotion, receipt, {})});
+  return fail(not_copied(std::move(delivery).error(), {"channel " + promotion.request.channel}, promotion.to,
+                         NextCommand(context, "promote").flags_of(arguments)));
 }
 
 /// Says what was done or would be done, and how to go on.
@@ -138,8 +165,7 @@ void print_promotion(Context& context, const Arguments& arguments, const Promoti
   if (dry_run) again.flags_of(arguments).signed_if(wants_signature(*promotion.store, receipt.plan));
   context.out.data(dry_run ? promote_dry_run_text(receipt, again, delivery.has_value()) : moved_text(receipt));
   if (delivery && !dry_run) context.out.data(delivery_text(promotion.to, *delivery, false));
-  if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
-    context.out.note(undo_note(context, arguments, channel));
+  note_undo(context, arguments, receipt);
 }
 
 Result<int> run_promote(Context& context, const Arguments& arguments) {
@@ -160,11 +186,9 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   context.out.findings(receipt.notes);
   std::optional<Delivery> delivery;
   if (promotion.to.store && !receipt.held) {
-    TRY(delivery, deliver_promoted(context, promotion, receipt));
+    TRY(delivery, copy_promoted(context, arguments, promotion, receipt));
   }
-  auto document = receipt_json(receipt, "quarry.promote/1", options.dry_run);
-  document["gate"] = verdict_json(receipt.plan.judgement.verdict);
-  document["distribution"] = delivery ? delivery_json(promotion.to, *delivery) : Json(nullptr);
+  auto document = document_of_promotion(promotion, receipt, delivery);
   context.out.document(document);
   print_promotion(context, arguments, promotion, receipt, delivery);
   if (receipt.held) return traits(ErrorKind::held).exit_code;
@@ -234,8 +258,10 @@ Command promote_command() {
           "none that one covers. With `--pin` these are copied on the server first, to `pinned/` in the same store, "
           "and the channel names the copies.\n\n"
           "With `--to-store` the promoted packages are then copied to another store, below `--prefix`: "
-          "files, record and seal, pages, pointer, in that order, and on the server where both stores are "
-          "of one service. `{family}` and `{platform}` in the prefix are replaced by those of the run. Without a "
+          "files, record and seal, pointer, pages, in that order. The files are copied on the server where both stores "
+          "are of one service that honours the condition of a copy, else through this machine; the last line says how "
+          "many bytes (docs/formats/store.md). `{family}` and `{platform}` in the prefix are replaced by those of the "
+          "run. Without a "
           "prefix, `--distributions` says which one a channel has. The same command again completes it.\n\n"
           "What another tool published in that directory is taken over first, as untested history: every package is "
           "looked at by ranges, no file is moved or changed, and our pages list it beside ours. It counts for no gate. "

@@ -2,6 +2,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
+#include "cli/families.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/release_notes.hpp"
@@ -85,6 +86,10 @@ Result<int> run_release_create(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto asked, release_of(arguments, *store));
   const auto& record = asked.record;
+  Findings notes;
+  for (const auto& family : record.expect.families)
+    if (auto unknown = unknown_family(context, "--expect", family)) notes.push_back(std::move(*unknown));
+  context.out.findings(notes);
   auto digest = registry::digest_of(record);
   bool dry = arguments.has("--dry-run");
   if (!dry) {
@@ -94,7 +99,11 @@ Result<int> run_release_create(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("{}  release:{}  {}{}\n", dry ? "would create" : "created", digest,
                                units::things(record.sets.size(), "set"),
                                record.name.empty() ? "" : "  " + record.name));
-  context.out.document({{"release", digest}, {"name", record.name}, {"sets", record.sets}, {"written", !dry}});
+  context.out.document({{"release", digest},
+                        {"name", record.name},
+                        {"sets", record.sets},
+                        {"written", !dry},
+                        {"findings", findings_json(notes)}});
   if (!dry)
     context.out.note("next: " + NextCommand(context, "gate")
                                     .set("--from", "release:" + digest.short_hex())
@@ -124,6 +133,7 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto word, release_word(arguments.operands.at(0)));
   TRY(auto shown, release::load_shown(*store, word));
+  context.out.findings(shown.unread);
   context.out.data(fact("release", "{}{}", shown.digest, shown.record.name.empty() ? "" : "  " + shown.record.name));
   TableRows rows;
   auto sets = Json::array();
@@ -161,6 +171,7 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
                           {"frameworks", expect.frameworks}}},
                         {"notes", shown.record.notes},
                         {"waivers", waivers},
+                        {"findings", findings_json(shown.unread)},
                         {"sets", sets}});
   return 0;
 }
@@ -171,9 +182,10 @@ Result<int> run_release_notes(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto word, release_word(arguments.operands.at(0)));
   TRY(auto shown, release::load_shown(*store, word));
+  context.out.findings(shown.unread);
   auto text = release_notes(shown);
   context.out.data(text);
-  context.out.document({{"release", shown.digest}, {"markdown", text}});
+  context.out.document({{"release", shown.digest}, {"markdown", text}, {"findings", findings_json(shown.unread)}});
   return 0;
 }
 

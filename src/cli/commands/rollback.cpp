@@ -10,6 +10,7 @@
 #include "cli/records.hpp"
 #include "cli/release_moves.hpp"
 #include "cli/shared_flags.hpp"
+#include "promote/fed_moves.hpp"
 #include "release/carry.hpp"
 #include "sys/memory.hpp"
 #include <algorithm>
@@ -36,8 +37,8 @@ Result<int> rollback_by_name(Context& context, const Arguments& arguments, const
   if (arguments.has("--to-store"))
     return fail(ErrorKind::invalid_argument, "O008",
                 fmt::format("{} is a distribution: --to-store is for channels", named), "omit --to-store");
-  TRY_DO(refuse_to_sign(arguments, named));
   TRY(auto place, distribution_of(context, arguments, named));
+  TRY_DO(refuse_to_sign(arguments, *place.store, place.directory));
   TRY(auto receipt, promote::rollback_distribution(*place.store, place.directory, options));
   context.out.findings(receipt.notes);
   auto document = carried_json(receipt);
@@ -51,6 +52,7 @@ Result<int> rollback_by_name(Context& context, const Arguments& arguments, const
   if (!options.dry_run || !receipt.plan.moves()) return 0;
   auto again = NextCommand(context, "rollback").operand(named).flags_of(arguments);
   again.drop("--dry-run").set("--execute", receipt.plan.digest.hex());
+  again.signed_if(promote::wants_signed_moves_there(*place.store, receipt.plan.expected.record));
   context.out.data(fmt::format("plan        {}\nnext: {}\n", receipt.plan.digest, again.text()));
   return 0;
 }
@@ -137,7 +139,10 @@ Command rollback_command() {
           "each channel that it moved goes back, and one that it made shows nothing then. It is one plan: every "
           "channel "
           "is looked at before the first one moves. If another move has changed one of them since, nothing moves.\n\n"
-          "A distribution alone goes back when it is named itself: `quarry rollback s3://BUCKET/v2/gfx94X-dcgpu`.\n\n"
+          "A distribution alone goes back when it is named itself: `quarry rollback s3://BUCKET/v2/gfx94X-dcgpu`. "
+          "Where "
+          "protected channels feed it, their policy says who must sign that, and only what they have brought comes "
+          "back.\n\n"
           "A rollback that was killed is completed by the same command.",
       .operands = {{"CHANNEL", "the channel, or stable-{family}; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"}},
       .flags = {{.name = "--to",
@@ -164,7 +169,9 @@ Command rollback_command() {
                      {6, "a record was altered, or a file that would come back is gone"},
                      {7,
                       "it was moved meanwhile, or rolled back already; or a distribution did not follow its channel"},
-                     {10, "the channel's policy wants the rollback signed, or no verdict has let the view in"}},
+                     {10,
+                      "the policy of the channel, or of one that feeds the distribution, wants the rollback signed; "
+                      "or no verdict has let in what would come back"}},
       .schema = "quarry.rollback/1",
       .run = run_rollback};
 }

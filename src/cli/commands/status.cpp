@@ -1,7 +1,9 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/delivery.hpp"
 #include "cli/facts.hpp"
+#include "cli/fed_report.hpp"
 #include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
@@ -18,13 +20,16 @@
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
 
 namespace {
 
-constexpr std::size_t k_sets_judged = 16;    // the newest of a channel: older ones had their time
+/// The newest of a channel. Each set costs two reads, two listings, and a read for each of its results and verdicts,
+/// and is held against the results of all: a thousand would take minutes in a bucket. What is left out is said.
+constexpr std::size_t k_sets_judged = 200;
 constexpr std::size_t k_reasons_shown = 10;  // of one channel; --json has all
 constexpr std::size_t k_moves_verified = 64; // the newest: a read each, one after the other; `channel verify` reads all
 
@@ -37,23 +42,32 @@ struct TroubledCell {
 struct ChannelStatus {
   registry::ChannelRecord record;
   registry::LedgerRecord last;
-  std::size_t sets = 0, judged = 0, waived = 0;
+  std::vector<registry::SealedSet> judged; ///< of the sets that it shows, oldest first
+  std::size_t sets = 0, waived = 0;
   std::uint64_t pages_generation = 0;
   std::vector<registry::EmptyExtra> empty_extras;
   std::vector<registry::Disappeared> disappeared; ///< what its verdicts were made with and is gone
   Findings moves;        ///< without a signature that was demanded, or not by the policy that the moves bound
+  bool altered = false;  ///< the record and the ledger contradict each other: `moves` says how
   gate::Verdict verdict; ///< of the sets that the channel shows, by today's evidence
   Findings notes;
+  /// Failures first, and of each kind those of the newest sets first: an old set whose results are too old by now must
+  /// not hide a failure of today.
   std::vector<TroubledCell> troubled() const {
+    std::map<registry::SetDigest, std::size_t> age;
+    for (std::size_t i = 0; i < judged.size(); ++i) age[judged[i].digest] = judged.size() - i;
     std::vector<TroubledCell> found;
     for (const auto& cell : verdict.cells)
       if (cell.verdict == gate::Decision::held) found.push_back({!cell.failed.empty(), &cell});
+    std::ranges::stable_sort(found, {}, [&](const TroubledCell& one) {
+      return std::pair(!one.failing, age.contains(one.cell->set) ? age.at(one.cell->set) : 0);
+    });
     return found;
   }
 };
 
-/// The newest sets of the view.
-Result<std::vector<registry::SealedSet>> newest_sets(store::ObjectReader& store, const registry::ViewRecord& view) {
+/// The sets of the view, or the newest of very many.
+Result<std::vector<registry::SealedSet>> sets_to_judge(store::ObjectReader& store, const registry::ViewRecord& view) {
   auto count = std::min(view.sets.size(), k_sets_judged);
   return registry::load_all_sealed(store, {view.sets.end() - static_cast<std::ptrdiff_t>(count), view.sets.end()});
 }
@@ -67,12 +81,17 @@ Result<gate::Policy> policy_of_status(Context& context, const Arguments& argumen
 }
 
 /// What is wrong with the newest moves. A ledger that cannot be read is told, too: it must not hide the rest.
-Result<Findings> bad_moves(store::ObjectReader& store, const registry::ChannelRecord& channel) {
-  auto verified = promote::verify_moves(store, channel, k_moves_verified);
-  if (verified) return std::move(verified->findings);
+Result<void> add_bad_moves(store::ObjectReader& store, ChannelStatus& status) {
+  auto verified = promote::verify_moves(store, status.record, k_moves_verified);
+  if (verified) {
+    status.moves = std::move(verified->findings);
+    return {};
+  }
   const auto& error = verified.error();
   if (error.kind != ErrorKind::corrupt && error.kind != ErrorKind::not_found) return fail(std::move(verified).error());
-  return Findings{{error.code, Severity::error, registry::ledger_key(channel.ledger), error.message, error.hint}};
+  status.altered = true;
+  status.moves = {{error.code, Severity::error, registry::ledger_key(status.record.ledger), error.message, error.hint}};
+  return {};
 }
 
 /// Judges again what the channel shows: a failure that came in since, a result that is too old by now.
@@ -83,11 +102,11 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   status.record = std::move(channel.record);
   TRY(status.last, registry::load_ledger(store, status.record.ledger), "while reading channel " + name);
   TRY(auto view, registry::load_view(store, status.record.view), "while reading channel " + name);
-  TRY(auto sets, newest_sets(store, view));
-  TRY(status.moves, bad_moves(store, status.record));
+  TRY(auto sets, sets_to_judge(store, view));
+  TRY_DO(add_bad_moves(store, status));
   TRY(status.pages_generation, pages::projected_generation(store, name));
   TRY(auto policy, policy_of_status(context, arguments, store, name));
-  policy.expectation = {}; // what a release must bring was asked when it came; the newest sets are a part of it
+  policy.expectation = {}; // what a release must bring was asked when it came
   TRY(auto input, gate::collect(store, name, sets, context.clock.now_us()));
   TRY_DO(gate::load_for_policy(store, policy, input, gate::Derivations::believed));
   TRY(status.disappeared, gate::find_disappeared(store, input));
@@ -96,7 +115,7 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   status.notes.insert(status.notes.end(), status.verdict.notes.begin(), status.verdict.notes.end());
   status.sets = view.sets.size();
   status.empty_extras = registry::empty_extras_of(view);
-  status.judged = sets.size();
+  status.judged = std::move(sets);
   for (const auto& cell : status.verdict.cells) status.waived += cell.waived;
   return status;
 }
@@ -121,14 +140,15 @@ std::string status_text(const ChannelStatus& status) {
   text += first_rows(std::move(lines), k_reasons_shown);
   if (!record.guard.blocked.empty())
     text += fmt::format("  blocks {}\n", units::things(record.guard.blocked.size(), "file"));
-  for (const auto& one : status.moves) text += fmt::format("  UNSIGNED  {}\n", one.message);
+  for (const auto& one : status.moves)
+    text += fmt::format("  {:<8}  {}\n", status.altered ? "ALTERED" : "UNSIGNED", one.message);
   for (const auto& one : status.disappeared)
     text += fmt::format("  GONE      {}, which verdict {} on set:{} was made with\n", one.key, one.verdict.short_hex(),
                         one.set.short_hex());
   for (const auto& one : status.empty_extras)
     text += fmt::format("  empty extra {}: {} is held back\n", registry::name_of(one), one.lacks);
-  if (status.judged < status.sets)
-    text += fmt::format("  the newest {} of {} sets were judged\n", status.judged, status.sets);
+  if (status.judged.size() < status.sets)
+    text += fmt::format("  the newest {} of {} sets were judged\n", status.judged.size(), status.sets);
   return text;
 }
 
@@ -170,7 +190,7 @@ Json status_json(const ChannelStatus& status) {
           {"who", status.last.who},
           {"when", status.last.when},
           {"sets", status.sets},
-          {"sets_judged", status.judged},
+          {"sets_judged", status.judged.size()},
           {"cells", json["cells"]},
           {"waived", status.waived},
           {"failing", fails},
@@ -178,6 +198,7 @@ Json status_json(const ChannelStatus& status) {
           {"blocked", status.record.guard.blocked.size()},
           {"empty_extras", extras},
           {"disappeared", gone},
+          {"altered", status.altered},
           {"unsigned_moves", findings_json(status.moves)},
           {"pages_current", status.pages_generation >= status.record.generation}};
 }
@@ -262,6 +283,8 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
   if (names.empty()) context.out.note(store->describe() + " has no channels");
   auto channels = Json::array();
   std::vector<std::string> help;
+  FedReport fed(context, arguments);
+  TRY_DO(fed.open());
   for (const auto& name : names) {
     if (arguments.has("--from")) {
       TRY(auto now, registry::read_channel(*store, name));
@@ -273,6 +296,7 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
     auto judged = status_of(context, arguments, *store, name);
     if (!judged && all && registry::is_lost(judged.error())) { // the other channels are to be seen
       notes.push_back(unreadable_channel(name, judged.error()));
+      fed.some_are_missing();
       code = traits(ErrorKind::corrupt).exit_code;
       continue;
     }
@@ -280,8 +304,14 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
     add_new(notes, status.notes);
     context.out.data(status_text(status));
     channels.push_back(status_json(status));
+    if (!status.moves.empty()) code = traits(ErrorKind::corrupt).exit_code;
+    TRY_DO(fed.add(*store, name, status.judged));
     if (auto line = help_for(context, arguments, status); !line.empty()) help.push_back(std::move(line));
   }
+  TRY(auto distributions, fed.tell(*store));
+  if (!distributions.lost.empty()) code = traits(ErrorKind::corrupt).exit_code;
+  notes.insert(notes.end(), distributions.lost.begin(), distributions.lost.end());
+  help.insert(help.end(), distributions.help.begin(), distributions.help.end());
   context.out.findings(notes);
   TRY(auto unfinished, release::unfinished(*store));
   auto half = Json::array();
@@ -297,8 +327,11 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
     TRY(candidate, print_candidate(context, arguments, *store, names.front(), notes));
   }
   for (const auto& line : help) context.out.note("next: " + line);
-  context.out.document(
-      {{"channels", channels}, {"unfinished", half}, {"candidate", candidate}, {"notes", findings_json(notes)}});
+  context.out.document({{"channels", channels},
+                        {"distributions", distributions.rows},
+                        {"unfinished", half},
+                        {"candidate", candidate},
+                        {"notes", findings_json(notes)}});
   return code;
 }
 
@@ -307,14 +340,20 @@ Command status_command() {
       .path = {"status"},
       .summary = "say what is wrong with what channels show, and what is held",
       .description =
-          "Judges the newest sets of each channel again, by its policy and by the evidence of today: a result that "
+          "Judges again the sets that each channel shows, the newest 200 at most, by its policy and by the evidence of "
+          "today: a result that "
           "failed since they were promoted (FAILS), one that is missing or too old by now (UNTESTED), what is waived "
           "and what is blocked; evidence and waivers that a verdict was made with and that somebody removed (GONE); of "
           "the newest 64 moves those without a signature that the policy of then demands, and a channel that is bound "
-          "to another policy than its moves bound (UNSIGNED). "
+          "to another policy than its moves bound (UNSIGNED); a channel that is not what its moves left (ALTERED). "
           "Nothing is changed, and installers see what they saw.\n\n"
           "A release that was interrupted between two channels is named with the channels that have not moved yet. "
-          "With `--from` also what of these sets is held for the channel, why, and what would help.",
+          "With `--from` also what of these sets is held for the channel, why, and what would help.\n\n"
+          "With `--to-store` also each distribution there that these channels feed: sets of a channel that it lacks "
+          "(BEHIND), copies that it shows and no channel that feeds it does (STRAY), pages that were not written after "
+          "its last move, and a pointer that is gone or damaged (LOST). A directory that was never filled is named "
+          "only "
+          "with CHANNEL.",
       .operands = {{"CHANNEL", "the channel; without it all of the store", false}},
       .flags = {{.name = "--from",
                  .value = "LOCATOR",
@@ -325,11 +364,18 @@ Command status_command() {
                  .help = "the policy of channels that are not protected",
                  .fallback = "default"},
                 expect_flag(),
+                {.name = "--to-store",
+                 .value = "LOCATOR",
+                 .help = "also look at the distributions of the channels in this store"},
+                {.name = "--prefix", .value = "DIR", .help = "where CHANNEL's packages lie there, such as v2/{family}"},
+                distributions_flag(),
                 store_flag()},
       .examples = {{"quarry status --store s3://builds", "every channel"},
-                   {"quarry status stable --from channel:staging", "and what holds the next release"}},
+                   {"quarry status stable --from channel:staging", "and what holds the next release"},
+                   {"quarry status --to-store s3://dist --store s3://builds", "and whether people get what it shows"}},
       .exit_codes = {{3, "the channel does not exist"},
-                     {6, "a channel was altered or lost; without CHANNEL the others are shown"},
+                     {6, "a channel or a distribution was altered or lost, or a move lacks its signature; without "
+                         "CHANNEL the others are shown"},
                      {10, "with `--from`: what an earlier verdict on these sets was made with is gone"}},
       .schema = "quarry.status/1",
       .run = run_status};

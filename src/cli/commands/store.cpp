@@ -1,10 +1,12 @@
 // Settings of a store; and single objects, for measuring and for looking closely: hidden, since sets are what people
 // publish.
+#include "base/codes.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "content/rope.hpp"
 #include "pages/settings.hpp"
+#include "store/put_once.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
@@ -14,15 +16,57 @@ namespace quarry::cli {
 
 namespace {
 
+/// The key exists: that is fine if it has the same bytes. Anything else may be a sealed package, or the pointer of a
+/// channel.
+/// nullopt: it has vanished meanwhile.
+Result<std::optional<int>> keep_what_exists(Context& context, store::ObjectReader& store, const Arguments& arguments,
+                                            const std::optional<Sha256>& expected) {
+  const auto& key = arguments.operands.at(1);
+  TRY(auto ours, content::sha256_of_file(arguments.operands.at(0)));
+  if (expected && *expected != ours)
+    return fail(ErrorKind::corrupt, "R008",
+                fmt::format("{} has the sha256 {}, not {}", arguments.operands.at(0), ours.hex(), expected->hex()),
+                "nothing was written; get the file again, or correct --sha256");
+  TRY(auto theirs, store::digest_of(store, key));
+  TRY(auto info, store.head(key));
+  if (!theirs || !info) return std::optional<int>();
+  if (*theirs != ours)
+    return fail(Error::of(ErrorKind::already_exists, "R009", fmt::format("{} holds another {}", store.describe(), key))
+                    .with_detail("there  sha256 " + theirs->hex())
+                    .with_detail("ours   sha256 " + ours.hex())
+                    .with_hint("nothing was changed; name another key, or replace the object with `--force`"));
+  context.out.data(fmt::format("{}  is there already\n", key));
+  context.out.document({{"key", key}, {"size", info->size}, {"etag", info->etag}});
+  return std::optional(0);
+}
+
+Result<std::optional<Sha256>> expected_digest(const Arguments& arguments) {
+  auto said = arguments.find("--sha256");
+  if (!said) return std::optional<Sha256>();
+  auto digest = Sha256::from_hex(*said);
+  if (!digest)
+    return fail(ErrorKind::invalid_argument, "C006",
+                fmt::format("--sha256 is {}, not a digest of 64 hexadecimal digits", *said),
+                "`sha256sum FILE` prints it");
+  return digest;
+}
+
 Result<int> run_put(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   const auto& key = arguments.operands.at(1);
   TRY(auto content, content::Rope::file(arguments.operands.at(0)));
   store::PutOptions options;
-  if (auto digest = arguments.find("--sha256")) options.sha256 = Sha256::from_hex(*digest);
-  TRY(auto info, store->put(key, content, options));
-  context.out.data(fmt::format("{}  {} bytes\n", key, info.size));
-  context.out.document({{"key", key}, {"size", info.size}, {"etag", info.etag}});
+  TRY(options.sha256, expected_digest(arguments));
+  if (!arguments.has("--force")) options.precondition = store::Precondition::if_absent();
+  auto put = store->put(key, content, options);
+  if (!put && put.error().is(codes::object_exists)) {
+    TRY(auto kept, keep_what_exists(context, *store, arguments, options.sha256));
+    if (kept) return *kept;
+    put = store->put(key, content, options);
+  }
+  if (!put) return fail(std::move(put).error());
+  context.out.data(fmt::format("{}  {} bytes\n", key, put->size));
+  context.out.document({{"key", key}, {"size", put->size}, {"etag", put->etag}});
   return 0;
 }
 
@@ -84,11 +128,14 @@ std::vector<Command> store_commands() {
   return {setting_command(),
           {.path = {"store", "put"},
            .summary = "store one file under a key",
-           .description = "Stores the bytes of `FILE` under `KEY`, replacing what was there before.",
+           .description = "Stores the bytes of `FILE` under `KEY`. An object with other bytes stays, unless `--force` "
+                          "says to replace it.",
            .operands = {{"FILE", "what to store"}, {"KEY", "its name in the store"}},
-           .flags = {store_flag(), {.name = "--sha256", .value = "HEX", .help = "what the bytes must be"}},
+           .flags = {store_flag(),
+                     {.name = "--sha256", .value = "HEX", .help = "what the bytes must be"},
+                     {.name = "--force", .value = "", .help = "replace an object with other bytes"}},
            .examples = {{"quarry store put a.bin tests/a.bin --store s3://bucket/prefix", "one object"}},
-           .exit_codes = {{6, "the bytes are not what --sha256 says"}},
+           .exit_codes = {{6, "the bytes are not what --sha256 says"}, {7, "the key has other bytes"}},
            .schema = "quarry.store-put/1",
            .run = run_put,
            .hidden = true},

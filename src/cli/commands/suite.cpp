@@ -22,6 +22,7 @@ Json suite_json(const SuiteDefinition& suite) {
           {"gpu", suite.gpu},
           {"backend", suite.cpu ? "cpu" : "gpu"},
           {"min_passed", suite.min_passed},
+          {"shards", suite.shards},
           {"deadline_ms", suite.deadline_ms == 0 ? Json(nullptr) : Json(suite.deadline_ms)},
           {"digest", suite.digest.hex()}};
 }
@@ -30,6 +31,8 @@ Result<SuiteDefinition> require_suite(const Context& context, const std::string&
   TRY(auto suite, trial::find_suite(context.resources, named));
   if (suite) return std::move(*suite);
   auto names = trial::suite_names(context.resources);
+  if (auto hint = trial::unread_suite(named); !hint.empty())
+    return fail(ErrorKind::not_found, "X003", fmt::format("no suite is called {}", named), std::move(hint));
   return fail(ErrorKind::not_found, "X003", fmt::format("no suite is called {}", named),
               names.empty() ? "name a file: tests/suites/smoke.toml"
                             : fmt::format("name a file, or one of {}", text::join(names, ", ")));
@@ -60,6 +63,7 @@ Result<int> run_suite_show(Context& context, const Arguments& arguments) {
                       : suite.cpu ? "no GPU, and counts for no GPU family"
                                   : "what its command needs",
                       units::things(static_cast<std::uint64_t>(suite.min_passed), "passed test"));
+  if (suite.shards != 1) text += fmt::format("shards      {}\n", suite.shards);
   if (suite.deadline_ms != 0)
     text += fmt::format("deadline    {}\n", units::seconds(static_cast<double>(suite.deadline_ms) / 1000));
   context.out.data(text + fmt::format("digest      {}\n", suite.digest.hex()));

@@ -8,12 +8,29 @@
 #include "cli/version.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include "trial/shard.hpp"
 #include "trial/trial.hpp"
 #include <fmt/core.h>
 
 namespace quarry::cli {
 
 namespace {
+
+/// The run of a shard is that of the job, where GitHub says which.
+Result<void> choose_shard(const Arguments& arguments, trial::TrialOptions& options) {
+  if (!arguments.has("--shard")) {
+    if (!arguments.has("--run")) return {};
+    return fail(ErrorKind::invalid_argument, "X029", "--run says of which run a shard is, and no shard is named",
+                "name it, such as --shard 2/4, or omit --run");
+  }
+  if (!options.definition)
+    return fail(ErrorKind::invalid_argument, "X029", "--shard needs a suite whose definition has shards",
+                "`quarry suite list` shows the definitions; docs/formats/suite.md says how to write one");
+  auto run = options.identity ? options.identity->run : std::string();
+  TRY(options.shard,
+      trial::shard_of(*options.definition, {arguments.get("--shard"), arguments.find("--run").value_or(run)}));
+  return {};
+}
 
 Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arguments) {
   trial::TrialOptions options;
@@ -28,6 +45,8 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
     TRY(options.definition, trial::find_suite(context.resources, options.suite));
     if (options.definition) options.suite = options.definition->name;
   }
+  options.identity = identity_of(context);
+  TRY_DO(choose_shard(arguments, options));
   if (options.suite.find_first_of(" \t\n") != options.suite.npos)
     return fail(ErrorKind::invalid_argument, "C006",
                 fmt::format("--suite must be a name without blanks, not {:?}", options.suite),
@@ -54,7 +73,6 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   }
   options.workers = context.jobs;
   options.quarry_version = program_version();
-  options.identity = identity_of(context);
   options.on_note = [&context](std::string_view line) { context.out.note(line); };
   options.on_output = [&context](std::string_view line) { context.out.note(fmt::format("  {}", line)); };
   return options;
@@ -71,7 +89,7 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
   auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
-  context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, e.suite, cell_text(e.cell), counts_text(e),
+  context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, suite_text(e), cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
   if (options.keep_only) context.out.note("kept        " + outcome.kept);
   if (!options.keep_only) TRY_DO(sign_record(context, *store, {"evidence", *outcome.digest.sha256()}, key));
@@ -88,7 +106,8 @@ Command test_command() {
           "`rocm-sdk test`, the suite that `--suite` names (docs/formats/suite.md), or any command after `--`, under a "
           "deadline in a process group of its own; ends every process that it started; then proves it again. The "
           "result is written to the store as evidence for exactly the files that are installed: their "
-          "sha256, the machine, the tools, every test's outcome and the log. With `--keep` nothing is written to the "
+          "sha256, the machine, the tools, every test's outcome and the log. If several jobs share a suite, each runs "
+          "a part with `--shard`, and a gate counts them when all have passed. With `--keep` nothing is written to the "
           "store: a job that runs tests needs no token, and another one stores what it kept.\n\n"
           "The suite gets the variables that it needs to run (PATH, LANG, those that choose GPUs, proxies and "
           "certificates) and those of `--pass-env`, and an empty home directory unless HOME is passed. It gets no "
@@ -107,6 +126,9 @@ Command test_command() {
                  "gpu"},
                 {"--suite", "NAME|FILE",
                  "rocm-sdk, a suite that is defined (`quarry suite list`), or what a command after -- is to be called"},
+                {"--shard", "I/N", "run this part of the suite, whose definition says `shards = N`"},
+                {"--run", "NAME",
+                 "what all shards of one run are given; in a job of GitHub the page of its run, if this is absent"},
                 {"--junit", "FILE",
                  "the JUnit report that the command writes; a file that it leaves unchanged counts as none"},
                 {"--deadline", "D", "after this the suite is killed", {}, "1h"},
@@ -117,6 +139,8 @@ Command test_command() {
       .takes_rest = true,
       .examples = {{"quarry test --venv .venv", "the tests inside the packages"},
                    {"quarry test --venv .venv --suite rocm-smoke", "a suite that is defined in data/suites"},
+                   {"quarry test --venv .venv --suite full --shard 2/4 --run \"$SLURM_ARRAY_JOB_ID\"",
+                    "the second of four jobs that share a suite"},
                    {"quarry test --venv .venv --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
                     "tests of your own"}},
       .exit_codes = {{0, "passed"},

@@ -48,6 +48,14 @@ std::vector<std::string> suites_of(const gate::Policy& policy) {
   return {names.begin(), names.end()};
 }
 
+bool has_wheel_for_mac(store::ObjectReader& store, const std::vector<registry::SetDigest>& sets) {
+  for (const auto& digest : sets)
+    if (auto set = registry::load_set(store, digest))
+      for (const auto& file : set->files)
+        if (file.filename.find("-macosx_") != std::string::npos) return true;
+  return false;
+}
+
 /// A name that nothing has is a mistake or early: the waiver counts for nothing until it exists. Best effort: what
 /// cannot be looked up is not mentioned.
 Findings unknown_names(const Context& context, store::ObjectReader& store, const gate::Policy& policy,
@@ -58,15 +66,11 @@ Findings unknown_names(const Context& context, store::ObjectReader& store, const
     found.push_back(unknown_name("--to",
                                  fmt::format("channel {} does not exist in {} yet", waiver.channel, store.describe()),
                                  channels->empty() ? "" : did_you_mean(waiver.channel, *channels)));
-  const auto& family = waiver.cell.family;
-  auto families = load_families(context, "");
-  if (!family.empty() && families && families->targets_of(family).empty())
-    found.push_back(unknown_name("--family",
-                                 fmt::format("the families table has neither a family nor a target {}", family),
-                                 "`quarry matrix targets` lists them"));
+  if (!waiver.cell.family.empty())
+    if (auto unknown = unknown_family(context, "--family", waiver.cell.family)) found.push_back(std::move(*unknown));
   std::vector<std::string> platforms(PlatformWords::k_texts.begin(), PlatformWords::k_texts.end());
-  platforms.emplace_back("macos"); // no run is for it, but wheels may be
   auto platform = std::string(waiver.cell.platform.text());
+  if (has_wheel_for_mac(store, waiver.sets)) platforms.emplace_back("macos"); // no run is for it
   if (!platform.empty() && std::ranges::find(platforms, platform) == platforms.end())
     found.push_back(unknown_name("--platform", fmt::format("no package is for the platform {}", platform),
                                  "it is one of: " + text::join(platforms, ", ")));

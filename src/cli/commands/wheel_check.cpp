@@ -17,6 +17,9 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <tuple>
 
 namespace quarry::cli {
 
@@ -42,13 +45,26 @@ std::size_t number_of(const Findings& findings, Severity severity) {
   return static_cast<std::size_t>(std::ranges::count(findings, severity, &Finding::severity));
 }
 
+using Errors = std::set<std::tuple<std::string_view, std::string_view, std::string_view>>;
+
+/// Whether the archive or RECORD is broken, and that was not accepted: an error of `wheel verify` remains, or not
+/// all of the wheel was looked at, which nobody can accept.
+bool stays_broken(const wheel::VerifyReport& report, const Errors& left) {
+  auto remains = [&](const Finding& own) {
+    return own.severity == Severity::error && left.contains({own.code, own.place, own.message});
+  };
+  return report.container_broken && (report.unread || std::ranges::any_of(report.findings, remains));
+}
+
 int exit_code_of(const std::vector<InspectedWheel>& wheels, const Findings& findings, bool strict) {
-  int code = has_errors(findings) || (strict && number_of(findings, Severity::warning) > 0)
-                 ? traits(ErrorKind::failed).exit_code
-                 : 0;
-  for (const auto& wheel : wheels)
-    if (wheel.contents.report.container_broken) code = traits(ErrorKind::corrupt).exit_code;
-  return code;
+  Errors left; // code, place, message
+  for (const auto& finding : findings)
+    if (finding.severity == Severity::error) left.emplace(finding.code, finding.place, finding.message);
+  auto broken = [&](const InspectedWheel& wheel) { return stays_broken(wheel.contents.report, left); };
+  if (std::ranges::any_of(wheels, broken)) return traits(ErrorKind::corrupt).exit_code;
+  auto unread = [](const InspectedWheel& wheel) { return wheel.contents.report.unread; };
+  bool failed = has_errors(findings) || (strict && number_of(findings, Severity::warning) > 0);
+  return failed || std::ranges::any_of(wheels, unread) ? traits(ErrorKind::failed).exit_code : 0;
 }
 
 /// The findings as people read them: below each one who refuses the wheel for it.
@@ -75,7 +91,7 @@ Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings
     files.push_back({{"path", wheel.contents.path},
                      {"size", wheel.contents.report.size},
                      {"sha256", wheel.contents.report.sha256.hex()},
-                     {"policy", verdict_json(wheel.verdict)}});
+                     {"policy", verdict_json(wheel)}});
   Json consumers = Json::array();
   for (const auto& consumer : refusals.consumers)
     consumers.push_back({{"name", consumer.name}, {"version", consumer.version}});
@@ -101,12 +117,9 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   if (writes_text(arguments)) {
     context.out.findings(with_refusals(grouped(findings), refusals));
     for (const auto& wheel : wheels) {
-      bool broken = wheel.contents.report.container_broken;
-      auto says = broken
-                      ? "its container is broken, so nothing in it was looked at: that can be neither suppressed nor "
-                        "accepted by a baseline"
-                      : verdict_text(wheel.verdict);
-      context.out.data(fmt::format("{}: {}\n", wheel.contents.file, says));
+      std::string_view but =
+          wheel.contents.report.unread ? "; that can be neither suppressed nor accepted by a baseline" : "";
+      context.out.data(fmt::format("{}: {}{}\n", wheel.contents.file, platform_text(wheel), but));
     }
   }
   TRY_DO(print_rule_report(context, arguments, report,
@@ -124,7 +137,7 @@ Command wheel_check_command() {
           "Reads each wheel once; one in a bucket or on a web server is fetched into a file without a name in TMPDIR. "
           "First everything that `quarry wheel verify` proves; then the fields of METADATA by "
           "its own Metadata-Version: fields that it does not know, licence expressions and files, extras that are not "
-          "declared, the type of the description, and what PyPI does not take (codes Q201 to Q215); then the machine "
+          "declared, the type of the description, and what PyPI does not take (codes Q201 to Q216); then the machine "
           "code inside:\n\n"
           "- the platform tag: symbol versions, foreign libraries, processor level and private symbols, by the rules "
           "of PEP 600 and PEP 656 and auditwheel's tables: glibc on x86_64 and aarch64, musl on these, ppc64le and "
@@ -135,7 +148,10 @@ Command wheel_check_command() {
           "- the headers that the loader reads (codes E101 to E115), writable code, executable stacks, text "
           "relocations, missing RELRO;\n"
           "- debug information, files that are there twice, extension modules for another Python, files for another "
-          "machine or C library;\n"
+          "machine or C library, symbols outside the stable ABI of a tag `abi3`;\n"
+          "- files that are only named like libraries; missing or shared build IDs;\n"
+          "- names at the top of site-packages that other packages have, too; leftovers of tools; paths of the build "
+          "machine and secrets in text files of at most 1 MiB;\n"
           "- entry points that name a module which none of the wheels has;\n"
           "- paths that get too long on Windows (MAX_PATH), in wheels with a tag `any` or `win…`;\n"
           "- two wheels of the set that fit the same interpreter and machine (build numbers, spellings, linux_x86_64 "

@@ -122,8 +122,9 @@ Command wheel_diff_command() {
       .path = {"wheel", "diff"},
       .summary = "how two wheels differ, and which change costs how many bytes",
       .description =
-          "Verifies both wheels and compares them, also if it finds a defect, as long as the archive can be read: "
-          "which files there are, their bytes and executable bits, the dynamic "
+          "Verifies both wheels and compares them, also if RECORD or dist-info has a defect, as long as the archive is "
+          "sound (no error Z) and METADATA and WHEEL can be read: which files there are, their bytes and executable "
+          "bits, the dynamic "
           "sections of ELF files and whether code, data and symbols are the same, metadata, tags, entry points. Then "
           "the sizes, file by file, the largest change first: what it costs those who download, what it costs on disk, "
           "and for files with device code which GPU targets came, went or grew. The sizes of targets are those of "

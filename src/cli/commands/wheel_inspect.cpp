@@ -37,7 +37,7 @@ std::string facts_text(const InspectedWheel& wheel) {
   }
   fact("size", fmt::format("{}; {} with {} unpacked", units::bytes(report.size),
                            units::things(report.record.size(), "file"), units::bytes(unpacked_bytes(contents))));
-  fact("platform", verdict_text(wheel.verdict));
+  fact("platform", platform_text(wheel));
   constexpr std::size_t k_requirements_shown = 5;
   if (report.metadata && !report.metadata->requires_dist.empty())
     fact("requires", text::first(report.metadata->requires_dist, k_requirements_shown));
@@ -167,7 +167,7 @@ Json as_json(const InspectedWheel& wheel) {
           {"sha256", report.sha256.hex()},
           {"files", report.record.size()},
           {"unpacked_bytes", unpacked_bytes(wheel.contents)},
-          {"policy", verdict_json(wheel.verdict)},
+          {"policy", verdict_json(wheel)},
           {"elf", elf},
           {"dlls", dlls},
           {"code_objects", code_objects_json(wheel.contents)},

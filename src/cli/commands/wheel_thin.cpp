@@ -210,14 +210,18 @@ Command wheel_thin_command() {
           "stays if it serves one of the targets. Code for a processor that is not known stays.\n\n"
           "All other files are copied as they are stored; RECORD is new, the wheel keeps its name and tags. Every byte "
           "outside the removed code is proven to be the same before the wheel gets its name. If there is nothing to "
-          "remove, the wheel is copied as it is, so that a loop over wheels leaves a complete directory.",
+          "remove, the wheel is copied as it is, so that a loop over wheels leaves a complete directory. The wheel is "
+          "not "
+          "verified: what else is wrong with it, such as a RECORD without digests, is so afterwards, too; `quarry "
+          "wheel "
+          "verify` finds it.",
       .operands = {{.name = "FILE", .help = "the wheel"}},
       .flags = thin_flags(),
       .examples = {{"quarry wheel thin rocm_sdk_libraries-7.2.0-py3-none-linux_x86_64.whl --targets gfx1030 -d thin",
                     "keep the code for one GPU"},
                    {"quarry wheel thin x-1.0-py3-none-linux_x86_64.whl --amdgpu-family gfx120X-all -d thin",
                     "keep the code for a family"}},
-      .exit_codes = {{1, "the wheel is not sound"},
+      .exit_codes = {{1, "dist-info or RECORD is missing, or RECORD does not list the same files as the archive"},
                      {2, "a target is not known, or the wheel lies in the output directory"},
                      {3, "the wheel has device code, and none for the targets"},
                      {6, "device code is damaged"}},

@@ -35,8 +35,8 @@ std::string yanked_text(const std::string& place, const std::vector<registry::Bl
 
 Result<int> yank_there(Context& context, const Arguments& arguments, const promote::Author& author) {
   auto name = arguments.get("--channel");
-  TRY_DO(refuse_to_sign(arguments, name));
   TRY(auto at, distribution_of(context, arguments, name));
+  TRY_DO(refuse_to_sign(arguments, *at.store, at.directory));
   TRY(auto plan, promote::plan_distribution_withdrawal(*at.store, at.directory, arguments.operands));
   for (auto& file : plan.gone) file.reason = author.why;
   TRY(auto broken, promote::broken_by(*at.store, {plan.stay, plan.projects, "distribution " + at.directory}));
@@ -52,7 +52,7 @@ Result<int> yank_there(Context& context, const Arguments& arguments, const promo
   if (moved) {
     auto undo = NextCommand(context, "rollback").operand(name);
     if (arguments.has("--store")) undo.set("--store", arguments.get("--store"));
-    context.out.note("undo: " + undo.text());
+    context.out.note("undo: " + undo.signed_if(arguments.has("--sign")).text());
   }
   Json document{{"schema", "quarry.yank-distribution/1"},
                 {"store", at.store->describe()},
@@ -73,6 +73,7 @@ std::string elsewhere_note(const Context& context, const Arguments& arguments) {
   NextCommand yank(context, "yank");
   for (const auto& word : arguments.operands) yank.operand(word);
   yank.set("--channel", "s3://BUCKET/DIRECTORY").set("--reason", arguments.get("--reason"));
+  yank.signed_if(arguments.has("--sign"));
   return fmt::format("what `promote --to-store` copied to a distribution is still listed there; to take it out, name "
                      "each distribution: {}",
                      yank.text());
@@ -143,7 +144,7 @@ Command yank_command() {
       .exit_codes = {{1, "done, and a command of --on-move failed"},
                      {3, "the channel or distribution does not exist, or neither shows nor blocks the set or the file"},
                      {7, "it was moved meanwhile, or other sets keep all the files"},
-                     {10, "the channel's policy wants the move signed"}},
+                     {10, "the policy of the channel, or of one that feeds the distribution, wants the move signed"}},
       .schema = "quarry.yank/1",
       .run = run_yank};
 }

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/compat/script.hpp"
 #include "cli/switches.hpp"
+#include "sys/file.hpp"
 #include "version/forward.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -212,11 +213,46 @@ Script jax_script() {
           .run = write_jax};
 }
 
+// compute_jax_package_version
+
+Result<int> compute_jax(Context& context, const Arguments& arguments) {
+  auto file = arguments.get("--jax-requirements");
+  constexpr std::uint64_t k_requirements_max = 4u << 20;
+  TRY(auto text, sys::read_file(file, k_requirements_max), "while reading --jax-requirements");
+  TRY(auto versions, version::jax_versions({text, file}, arguments.get("--rocm-version")));
+  Outputs values{{"JAX_VERSION", versions.jax}, {"JAXLIB_VERSION", versions.jaxlib}};
+  for (const auto& [name, value] : values) context.out.data(fmt::format("{}={}\n", name, value));
+  context.out.document({{"jax_version", versions.jax}, {"jaxlib_version", versions.jaxlib}});
+  TRY_DO(tell_job(context, "GITHUB_ENV", values));
+  return 0;
+}
+
+Script compute_jax_script() {
+  return {.name = "compute_jax_package_version",
+          .summary = "what JAX's wheels are called for an SDK, compatible with TheRock's script",
+          .description = "Takes the version of JAX from the first line of a requirements file that pins jax or jaxlib, "
+                         "adds the SDK's version, and hands `JAX_VERSION` and `JAXLIB_VERSION` to the later steps by "
+                         "GITHUB_ENV. For a test that no build of JAX has called; `quarry version write jax` reads the "
+                         "versions from wheels.",
+          .operands = {},
+          .flags = {{"--rocm-version", "V", "the SDK's version", {}, {}, {}, true},
+                    {"--jax-requirements", "FILE", "requirements of JAX's build", {}, {}, {}, true}},
+          .refused = {},
+          .only_feb = {},
+          .only_aug = {},
+          .examples = {{"quarry compat compute_jax_package_version --rocm-version 7.12.0 --jax-requirements "
+                        "build/requirements.txt",
+                        "for a released SDK"}},
+          .exit_codes = {{2, "no line pins JAX, or something is not a version"}, {3, "the file does not exist"}},
+          .schema = "quarry.compat-compute-jax-package-version/1",
+          .run = compute_jax};
+}
+
 } // namespace
 
 std::vector<Command> version_scripts() {
   return {command_of(compute_script()), command_of(determine_script()), command_of(python_script()),
-          command_of(torch_script()), command_of(jax_script())};
+          command_of(torch_script()),   command_of(jax_script()),       command_of(compute_jax_script())};
 }
 
 } // namespace quarry::cli::compat

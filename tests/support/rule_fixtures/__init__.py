@@ -44,10 +44,10 @@ def run(*words: str | Path) -> Words:
 
 
 def all_pairs() -> dict[str, Pair | UnitPair]:
-    from . import archives, device, machine, metadata, sets, units
+    from . import archives, device, layout, machine, metadata, sets, units
 
     rows: dict[str, Pair | UnitPair] = {}
-    for module in (archives, machine, device, metadata, sets, units):
+    for module in (archives, machine, layout, device, metadata, sets, units):
         again = rows.keys() & module.PAIRS.keys()
         assert not again, f"two pairs of fixtures: {sorted(again)}"
         rows |= module.PAIRS

@@ -88,6 +88,15 @@ def thin(targets: str, label: str = "gfx1030") -> Make:
     return made
 
 
+def check_file(data: bytes) -> Make:
+    """A wheel with a file that is named like a code object."""
+    return lambda place: run("wheel", "check", wheel(place, "x", {"x/kernel.hsaco": data}, LINUX))
+
+
+def doubled(*targets: str) -> Make:
+    return listing({"x.hipfb": bundle(*targets)})
+
+
 FAMILY = ("--amdgpu-family", "gfx120X-all")
 PAIRS = {
     "G101": Pair(listing({"x.hipfb": bundle("gfx942")[:4200]}), listing({"x.hipfb": bundle("gfx942")})),
@@ -102,5 +111,7 @@ PAIRS = {
     "G112": Pair(picture("x.png"), picture("x.svg")),
     "G113": Pair(thin("gfx94x"), thin("gfx942")),
     "G114": Pair(thin("gfx1201"), thin("gfx1030")),
+    "G117": Pair(check_file(bytes(200)), check_file(code("gfx942"))),
+    "G118": Pair(doubled("gfx942", "gfx942"), doubled("gfx942", "gfx1030")),
     "G115": Pair(thin("gfx942", "amdgcnspirv"), thin("gfx942")),
 }

@@ -21,6 +21,11 @@ def two(first: Draft, second: Draft) -> Make:
     return made
 
 
+def of_size(content: int) -> Make:
+    """A wheel with a stored file of so many bytes. Made when it is needed: 100 MiB would stay in each process that reads the table."""
+    return lambda place: run("wheel", "check", Draft(files={"foo.py": MAIN, "foo.bin": content * "x"}).save(place))
+
+
 def wheel_file(*lines: str) -> Make:
     return check(Draft(wheel=list(lines)))
 
@@ -47,8 +52,10 @@ PAIRS = {
     "Q211": Pair(fields("Requires-Dist: bar @ https://example.com/bar-1.0-py3-none-any.whl"), fields("Requires-Dist: bar == 1.0")),
     "Q212": Pair(check(Draft(version="1.0+local")), check(Draft(version="1.0.post1"))),
     "Q213": Pair(fields("Summary: " + 513 * "x"), fields("Summary: " + 512 * "x")),
+    "Q259": Pair(fields("Import-Name: bar", version="2.5"), fields("Import-Name: foo", version="2.5")),
     "Q214": Pair(check(Draft(name="Foo.Bar")), check(Draft(name="foo_bar"))),
     "Q215": Pair(check(Draft(tag=LINUX)), check(Draft(tag=MANYLINUX))),
+    "Q216": Pair(of_size(100 << 20), of_size((100 << 20) - 4096)),
     "Q221": Pair(check(scripts("foo = foo.bar:main\n")), check(scripts("foo = foo:main\n"))),
     "Q222": Pair(check(Draft(tag="py2.py3-none-any", wheel=[FIRST, PURE, "Tag: py2.py3-none-any"])), check(Draft(tag="py2.py3-none-any"))),
     "Q223": Pair(check(scripts("foo = foo:mian\n")), check(scripts("foo = foo:main\n"))),

@@ -1,0 +1,96 @@
+#include "release/fed.hpp"
+
+#include "pages/projection.hpp"
+#include "promote/fed_moves.hpp"
+#include <fmt/core.h>
+
+namespace quarry::release {
+
+using registry::SetDigest;
+
+namespace {
+
+/// The sets that these channels show; nullopt if one of them is in another store.
+Result<std::optional<std::set<SetDigest>>> shown_by(store::ObjectReader& source,
+                                                    const std::set<std::string>& channels) {
+  std::set<SetDigest> sets;
+  for (const auto& name : channels) {
+    TRY(auto channel, registry::read_channel(source, name));
+    if (!channel) return std::optional<std::set<SetDigest>>();
+    TRY(auto view, registry::load_view(source, channel->record.view), "while reading channel " + name);
+    sets.insert(view.sets.begin(), view.sets.end());
+  }
+  return std::optional(std::move(sets));
+}
+
+/// Sets of the channels that the distribution shows no copy of, each once.
+std::vector<SetDigest> lacking_sets(const registry::DistributionRecord& now, const Feeding& feeding) {
+  std::set<SetDigest> shown, named;
+  for (const auto& one : now.shown.sets) shown.insert(one.set);
+  std::vector<SetDigest> lacks;
+  for (const auto& [channel, copies] : feeding.sets)
+    for (const auto& copy : copies)
+      if (!shown.contains(copy.digest) && named.insert(copy.source).second) lacks.push_back(copy.source);
+  return lacks;
+}
+
+} // namespace
+
+Result<std::optional<std::vector<SetDigest>>> strays_of(store::ObjectReader& source,
+                                                        const registry::DistributionRecord& distribution,
+                                                        const std::set<std::string>& channels) {
+  TRY(auto shown, shown_by(source, channels));
+  if (!shown) return std::optional<std::vector<SetDigest>>();
+  std::vector<SetDigest> strays;
+  for (const auto& one : distribution.shown.sets)
+    if (!one.source.empty() && !shown->contains(one.source)) strays.push_back(one.source);
+  return std::optional(std::move(strays));
+}
+
+void add_feeding(Feedings& feedings, const Given& given, const std::string& prefix) {
+  for (const auto& set : given.sets)
+    if (auto planned = publish::plan_distribution({set}, prefix)) {
+      auto& copy = planned->front();
+      feedings[copy.set.directory].sets[given.channel].push_back(std::move(copy));
+    }
+  for (const auto& set : given.taken_back)
+    if (auto planned = publish::plan_distribution({set}, prefix)) {
+      auto& feeding = feedings[planned->front().set.directory];
+      feeding.sets.try_emplace(given.channel); // it may show nothing now
+      feeding.taken_back[set.digest] = given.channel;
+    }
+}
+
+Result<FedDistribution> look_at_distribution(store::ObjectReader& source, store::ObjectReader& target,
+                                             const std::string& directory, const Feeding& feeding) {
+  FedDistribution found;
+  found.directory = directory;
+  std::set<std::string> channels;
+  for (const auto& [channel, sets] : feeding.sets) channels.insert(channel);
+  auto read = registry::read_distribution(target, directory);
+  if (!read && !registry::is_lost(read.error())) return fail(std::move(read).error());
+  if (!read) found.lost = std::move(read).error();
+  if (read && !*read) {
+    auto whole = registry::refuse_lost_pointer(target, directory);
+    if (!whole && whole.error().kind != ErrorKind::corrupt) return fail(std::move(whole).error());
+    if (!whole) found.lost = std::move(whole).error();
+  }
+  registry::DistributionRecord now;
+  if (read && *read) now = std::move((*read)->record);
+  for (const auto& feeder : now.fed_by) channels.insert(feeder.channel);
+  found.channels = {channels.begin(), channels.end()};
+  found.sets = now.shown.sets.size();
+  if (found.lost) return found;
+  found.lacks = lacking_sets(now, feeding);
+  if (!*read) return found;
+  found.generation = now.generation;
+  TRY(auto pages, pages::projected_distribution(target, directory));
+  found.pages_current = pages >= now.generation;
+  if (now.fed_by.empty() && !feeding.all_channels) return found;
+  TRY(auto strays, strays_of(source, now, channels));
+  if (strays) found.strays = std::move(*strays);
+  found.wants_signatures = !found.strays.empty() && promote::wants_signed_moves_there(target, now);
+  return found;
+}
+
+} // namespace quarry::release

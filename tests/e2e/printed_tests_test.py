@@ -1,0 +1,114 @@
+"""Packages whose `rocm-sdk test` writes no report, as the scripts of February and August make them: what their tests print is read, and a gate with
+the shipped policy accepts it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import distributions  # noqa: E402
+from support.quarry import BY_UV, good, quarry  # noqa: E402
+
+VERSION = "7.1.0a1"
+# rocm-sdk of both eras knows no --json, and prints with verbosity 3 to standard output.
+PROGRAM = '''
+import argparse, sys
+def run(_):
+    import unittest
+    loader = unittest.TestLoader()
+    print("NOTE: Skipping profiler tests (not installed)")
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=3).run(loader.loadTestsFromName("rocm_sdk.tests.base_test"))
+    if not result.wasSuccessful(): sys.exit(1)
+def main():
+    parser = argparse.ArgumentParser(prog="rocm-sdk", usage="rocm-sdk {command} ...")
+    commands = parser.add_subparsers(required=True)
+    commands.add_parser("test", help="Run installation tests").set_defaults(func=run)
+    commands.add_parser("version").set_defaults(func=lambda _: print("VERSION"))
+    arguments = parser.parse_args()
+    arguments.func(arguments)
+'''
+TESTS = '''
+import subprocess, sys, unittest
+class BaseTest(unittest.TestCase):
+    def testCLI(self): subprocess.check_call([sys.executable, "-c", "print('from a child')"])
+    def testLayout(self):
+        """The modules are siblings."""
+    def testLoads(self):
+        for name in ("a", "b"):
+            with self.subTest(msg="loads", name=name): self.assertTrue(name)
+    @unittest.skip("no GPU here")
+    def testGpu(self): pass
+'''
+LIBRARIES = {"feb": ["rocm_sdk_libraries_gfx110x_all"], "aug": ["rocm_sdk_libraries", "rocm_sdk_device_gfx1030"]}
+EXTRAS = {"feb": "libraries", "aug": "libraries,device-gfx1030"}
+FAMILY = {"feb": "gfx110X-all", "aug": "gfx1030"}
+
+
+def lay_out(root: Path, era: str, tests: str, run: str = "900") -> str:
+    """A run as the scripts lay it out; returns the locator of its store."""
+    directory = root / "S" / f"{run}-linux/python" / ("gfx110X-all" if era == "feb" else "")
+    extra = [f"Provides-Extra: {name}" for name in EXTRAS[era].split(",")]
+    needs = [f"Requires-Dist: rocm-sdk-core=={VERSION}"]
+    needs += [f"Requires-Dist: {name.replace('_', '-')}=={VERSION} ; extra == '{extra}'" for name, extra in zip(LIBRARIES[era], EXTRAS[era].split(","))]
+    files = {"rocm_sdk/__init__.py": "", "rocm_sdk/__main__.py": PROGRAM, "rocm_sdk/tests/__init__.py": "", "rocm_sdk/tests/base_test.py": tests}
+    paths = [distributions.wheel_of(directory, "rocm", VERSION, files=files, metadata=extra + needs, entry_points="[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n")]
+    for name in ["rocm_sdk_core", *LIBRARIES[era]]:
+        paths.append(distributions.wheel_of(directory, name, VERSION, files={f"{name}/__init__.py": f"# {name}\n", f"_{name}/lib/lib{name}.so.1": "of a test\n"}))
+    (directory / "index.html").write_text("".join(f'<a href="{path.name}">{path.name}</a><br>\n' for path in paths))
+    return f"file:{root / 'S'}"
+
+
+def outcome_of(root: Path, era: str, tests: str, *, seal: bool = True):
+    store = lay_out(root, era, tests)
+    at = ("--store", store)
+    if seal:
+        good("set", "adopt", "run:900", *at)
+    good("venv", "install", *BY_UV, root / "env", "--from", "run:900", "--packages", f"rocm[{EXTRAS[era]}]", *at)
+    return store, quarry("test", "--venv", root / "env", "--from", "run:900", *at, "--json")
+
+
+@pytest.mark.parametrize("era", ["feb", "aug"])
+def test_a_run_of_the_scripts_passes_the_gate(era, tmp_path):
+    store, done = outcome_of(tmp_path, era, TESTS)
+    assert done.code == 0, done.out + done.err
+    assert done.json["counts"] == {"passed": 3, "failed": 0, "skipped": 1, "errors": 0} and done.json["cell"]["family"] == FAMILY[era]
+    at = ("--store", store)
+    shown = good("evidence", "show", done.json["evidence"][:12], *at)
+    assert "what unittest printed" in shown.out and "no GPU here" in shown.out
+    record = good("evidence", "show", done.json["evidence"][:12], *at, "--json").json["record"]
+    assert record["suite"] == "rocm-sdk" and record["sealed"] and record["tools"]["report"] == "what unittest printed"
+    assert {row["name"]: row["outcome"] for row in record["rows"]} == {f"rocm_sdk.tests.base_test.BaseTest.test{name}": "skipped" if name == "Gpu" else "passed" for name in ("CLI", "Gpu", "Layout", "Loads")}
+    log = good("evidence", "log", done.json["evidence"][:12], *at).out
+    assert "does not know --json" in log and "from a child" in log and "Ran 4 tests" in log
+    move = ("--from", "run:900", "--to", "stable", "--policy", "default", *at)
+    good("gate", *move)
+    good("promote", *move)
+    assert len(good("channel", "show", "stable", *at, "--json").json["files"]) == 2 + len(LIBRARIES[era])
+
+
+@pytest.mark.parametrize(
+    ("tests", "result", "says"),
+    [
+        (TESTS.replace("pass\n", "pass\n    def testBroken(self): self.fail('broken\\nlibrary')\n"), "failed", "BaseTest.testBroken: AssertionError: broken"),
+        (TESTS.replace("assertTrue(name)", "assertNotEqual(name, 'b')"), "failed", "BaseTest.testLoads [loads] (name='b'): AssertionError: 'b' == 'b'"),
+        ("import absent\n", "error", "No module named 'absent'"),
+        ("import os\nos._exit(0)\n", "error", "it does not say `Ran N tests in`; `quarry explain X030`"),
+        ("", "error", "no test ran"),
+        (TESTS + "print('Ran 4 tests in 0.1s')\n", "error", "twice"),
+    ],
+)
+def test_what_did_not_pass_or_cannot_be_read(tests, result, says, tmp_path):
+    store, done = outcome_of(tmp_path, "aug", tests)
+    assert (done.code, done.json["result"]) == (1, result), done.out + done.err
+    shown = good("evidence", "show", done.json["evidence"][:12], "--store", store).out
+    assert says in shown, shown
+    assert quarry("gate", "--from", "run:900", "--to", "stable", "--policy", "default", "--store", store).code == 10
+
+
+def test_a_source_that_is_not_sealed_is_tested_too(tmp_path):
+    store, done = outcome_of(tmp_path, "aug", TESTS, seal=False)
+    assert done.code == 0 and not done.json["sealed"], done.out + done.err
