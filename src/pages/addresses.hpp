@@ -20,8 +20,8 @@ struct Addresses {
   /// of the base index. Whether these pages exist is not checked.
   std::vector<std::string> find_links = {};
 
-  /// The one index URL to give to an installer: the merged index if the store has one, else the plain index. Empty if
-  /// there is neither; then use find_links.
+  /// The one index URL to give to an installer: the merged index if the directory has one, else its plain index. Empty
+  /// if there is neither; then use find_links.
   const std::string& best_index() const { return merged_url.empty() ? index_url : merged_url; }
 };
 

@@ -47,7 +47,8 @@ struct Merged {
   /// two sources is empty. Which source is empty:
   ///   - a directory, also the base index: one without seals and untested history
   ///   - a run: one of which fewer than two package directories have seals
-  ///   - a group: one that fewer than two package directories with seals serve, or the only group of its run
+  ///   - a group: one that fewer than two package directories with seals serve, or any group of a run in which fewer
+  ///     than two groups have seals
   /// A channel is never empty.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0; ///< as in Projected (projection.hpp)
@@ -118,7 +119,7 @@ Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string
 /// read once: they stay in memory, and each index that is being made has a copy. Fails at once if channels or sets
 /// cannot be listed, or a set record cannot be read for another reason. If the store has a base index, an object
 /// `channels/X.json` counts as a failed index if X cannot be the name of a channel: as long as it exists, each call
-/// ends with P051.
+/// ends with P051. The object `channels/.json` does so in any store.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

@@ -8,7 +8,8 @@
 //
 // If the store can keep keys that end in a slash, each HTML page has a copy under `…/simple/rocm/`, the key that
 // installers request from a bucket: the key of the page without `index.html`. A page and its copy are written under the
-// same conditions. The page is written before its copy and removed after it.
+// same conditions: the page first, then its copy. When both are removed, the copy goes first, so that a copy never
+// outlives its page.
 #include "base/result.hpp"
 #include "index/pages.hpp"
 #include "pages/projection.hpp"
@@ -67,16 +68,18 @@ struct Snapshot {
 };
 
 /// Where pages are, and how to read what they are derived from. A round of write_pages() goes like this, one function
-/// at a time:
-///   1. read the state object and its ETag, then the snapshot, and ask it for its work
-///   2. write `state_before`, if-match that ETag
-///   3. for each batch: render it, read its pages with their ETags, read again whether the token is the same, write the
-///      pages that differ
-///   4. remove stale pages; if one was removed, compare the token again
-///   5. write the new state if its bytes differ, if-match the last ETag of the state object (from step 1 or 2); if
-///      pages were written but no state, compare the token once more instead
-/// The order of step 1 matters: if two writers work at the same time, the one that was overtaken fails at 2 or 5,
-/// because the other one has written the state object since.
+/// at a time, with the step numbers of docs/concurrency.md:
+///   1. read the state object and its ETag
+///   2. read the snapshot, ask it for its work, and write `state_before` if-match the ETag of step 1
+///   3. for each batch: render it, read its pages with their ETags
+///   4. and read again whether the token is the same
+///   5. write the pages of the batch that differ
+///   6. remove stale pages; if one was removed, compare the token again
+///   7. write the new state if its bytes differ, if-match the last ETag of the state object (from step 1 or 2). If
+///      pages were written in step 5 and the new state was not, because it has the same bytes or there is none, compare
+///      the token once more
+/// The state object is read before the snapshot for this reason: if two writers work at the same time, the one that was
+/// overtaken fails at 2 or 7, because the other one has written the state object since.
 struct PageSource {
   std::string directory;
   std::function<Result<Snapshot>()> read;

@@ -67,9 +67,9 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 /// projects with these names get no such page. Such a page of another tool is treated as by project_directory(). A page
 /// without links is always removed: keep such pages elsewhere. Below `simple/` and `simple-json/` it removes the pages
 /// of projects that left, as project_directory() does. Each round reads all sets, eight at the same time, and lists
-/// every object below the directory; it reads the pointer as often as it lists the seals. A set whose record or seal is
-/// missing is not shown, and nothing reports it. Other errors are those of project_directory() and
-/// registry::require_distribution().
+/// every object below the directory; it reads the pointer as often as it lists the seals, but half as often for a
+/// `quarry.distribution/1`, whose seals are listed twice each time. A set whose record or seal is missing is not shown,
+/// and nothing reports it. Other errors are those of project_directory() and registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or not such a document,
 /// R007 above 64 MiB. One read.

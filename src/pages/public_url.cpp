@@ -13,10 +13,11 @@ std::string without_slash(std::string_view text) {
   return std::string(text);
 }
 
+bool has_scheme(std::string_view text) { return text.starts_with("https://") || text.starts_with("http://"); }
+
 bool is_url(std::string_view text) {
-  bool scheme = text.starts_with("https://") || text.starts_with("http://");
   auto plain = [](char c) { return c > 0x20 && c < 0x7f && c != '?' && c != '#'; };
-  return scheme && !text.ends_with("//") && std::all_of(text.begin(), text.end(), plain);
+  return has_scheme(text) && !text.ends_with("//") && std::all_of(text.begin(), text.end(), plain);
 }
 
 } // namespace
@@ -24,7 +25,7 @@ bool is_url(std::string_view text) {
 Result<PublicUrl> PublicUrl::parse(const std::string& text) {
   PublicUrl parsed;
   for (const auto& item : text::split_any(text, ", ")) {
-    auto equals = item.find("=http");
+    auto equals = has_scheme(item) ? item.npos : item.find("=http"); // "https://h/a=httpd" is one URL
     Row row;
     if (equals != item.npos) row.place = without_slash(item.substr(0, equals));
     auto url = equals == item.npos ? item : item.substr(equals + 1);

@@ -25,6 +25,7 @@ INSTANTIATE_TEST_SUITE_P(
     Table, PublicUrls,
     ::testing::Values(Case{"", "s3://b1b/p", "https://b1b.s3.eu-west-1.amazonaws.com/p/d/a%2Bb%20c.whl"},
                       Case{"https://cdn.example", "s3://b1b/p", "https://cdn.example/d/a%2Bb%20c.whl"},
+                      Case{"https://cdn.example/a=httpd", "s3://b1b", "https://cdn.example/a=httpd/d/a%2Bb%20c.whl"},
                       Case{"https://cdn.example/x/", "s3://b1b/p", "https://cdn.example/x/d/a%2Bb%20c.whl"},
                       Case{"s3://b1b=https://cdn.example", "s3://b1b/p+q", "https://cdn.example/p%2Bq/d/a%2Bb%20c.whl"},
                       Case{"s3://b1b=https://cdn.example, s3://b1b/p=https://near.example/y", "s3://b1b/p/q",

@@ -48,11 +48,12 @@ bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last);
 /// view as it is. One read for each move that it goes back. Fails as load_ledger().
 Result<LedgerRecord> last_change_of_view(ObjectReader& store, LedgerRecord move);
 /// Sets view and generation of `channel` to what its last move left, and `previous` to the view that the channel showed
-/// before that view. It changes the value in memory alone; its caller, `protect`, then writes it. Returns false and
-/// changes nothing if view and generation are right already, or if the last move is lost: then only the record says
-/// what the channel shows. `previous` becomes empty if last_change_of_view() meets a lost move. Fails with O044 if
-/// `channel.ledger` is a move of another channel. One read; if it changes something, also what last_change_of_view()
-/// costs. After an error `channel` may be half changed.
+/// before that view, or to none if last_change_of_view() meets a lost move. Only the value in memory changes; `protect`
+/// then writes it.
+/// Returns false and changes nothing if view and generation are right already, or if the last move is lost: then only
+/// the record says what the channel shows.
+/// Fails with O044 if `channel.ledger` is a move of another channel. After an error `channel` may be half changed.
+/// Costs one read; if it changes something, also what last_change_of_view() costs.
 Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel);
 /// Returns a hint: how to repair a channel whose record differs from what its last move left. Pure.
 std::string bind_again(const std::string& channel);

@@ -84,8 +84,8 @@ std::string to_json(const DistributionRecord& record);
 std::string distribution_key(const std::string& directory);
 /// Pure.
 std::string distribution_view_key(const std::string& directory, const DistributionViewDigest& digest);
-/// Reads the pointer at the root of the store `place` and returns the directory that it names; "" if there is no
-/// pointer. One read. B002 to B004; corrupt R011, R012.
+/// `place` is a store that is opened at a distribution's own directory. Reads `distribution.json` there and returns the
+/// directory that it names; "" if there is none. One read. B002 to B004; corrupt R011, R012.
 Result<std::string> directory_of_distribution(ObjectReader& place);
 
 struct Distribution {

@@ -45,8 +45,8 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
 /// read now, and of all waivers and revocations, sorted, whatever the objects hold. The caller compares them with the
 /// keys of its first look: evidence (Recorded::keys), waivers and revocations. A new key is a record that came since.
 /// `judged` are the keys of the first look, sorted. Only those of evidence are used: their records are taken to exist.
-/// If all evidence is marked, the call lists the marks. Then evidence that lost its mark is missing in the result, and
-/// a record of `judged` that was removed while its mark stayed is not. Else the call lists the records. Costs a read of
+/// If all evidence is marked, the call lists the marks. Then the result lacks evidence that lost its mark, and it still
+/// has a record of `judged` that was removed while its mark stayed. Else the call lists the records. Costs a read of
 /// `marked.json`, a listing of waivers, one of revocations, and one for each set. If all evidence is marked, it also
 /// costs a head for each mark that `judged` does not have, one after the other; if not, one more listing.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,

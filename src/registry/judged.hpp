@@ -21,8 +21,9 @@ struct Disappeared {
 /// Returns the keys that an earlier verdict on these sets read and that `present` lacks, because the record is missing,
 /// junk or has lost its mark: each once. `verdict` is the one of lowest digest that names the key, `set` the lowest of
 /// `sets` for which it is marked. `present` holds, sorted, the keys of the valid evidence about these sets, of
-/// all valid waivers and of all revocations. An earlier verdict may also have judged other sets. So the function reads
-/// each evidence record that `present` lacks, and leaves its key out if the record is valid and names none of `sets`.
+/// all valid waivers and of all revocations. An earlier verdict may also have judged other sets, whose evidence
+/// `present` does not list. So each evidence record that it does not list is read; a valid one that names none of
+/// `sets` is left out.
 /// A verdict that is gone, is junk (is_junk()) or is refused by read_verdict() names nothing.
 /// One listing for each set and a read for each verdict, eight at the same time; also a read for each evidence record
 /// that `present` lacks, sixteen at the same time.

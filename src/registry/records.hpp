@@ -4,9 +4,9 @@
 // to_json() writes them again. The others, such as Cell, TestRow and GuardAfter, lose them. A Guard is not an object in
 // JSON: the ChannelRecord around it keeps unknown fields. An unknown major version of a schema is refused (B004).
 //
-// A text, word, time or digest must not be empty, unless a comment says what empty means. to_json() leaves an empty one
-// out, and every reader then refuses the record (R012). Text that is not UTF-8 is written with U+FFFD in its place. No
-// I/O.
+// A text, word, time or digest must not be empty, unless a comment says what empty means. to_json() leaves an empty
+// field out, and every reader then refuses the record (R012). Empty texts in lists and maps are written, and readers
+// accept them. Text that is not UTF-8 is written with U+FFFD in its place. No I/O.
 #include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"

@@ -63,8 +63,8 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 // a new one also one write. It fails with R011 if other bytes are stored under the digest, with R007, and as
 // store::put_once(): R009 if other bytes come between its read and its write, R004 after a lost reply. The caller must
 // give a valid record: one with unsorted files, a bad key or an empty field that must not be empty is written, and no
-// reader accepts it. put_evidence() also writes the marks of evidence_marks.hpp, before the record; if a mark fails,
-// the record is not written.
+// reader accepts it. put_evidence() first writes the marks of evidence_marks.hpp, even if the record exists; if a mark
+// fails, the record is not written. This costs what mark_evidence() costs, too.
 //
 // An existing record is not written again, even if garbage collection is about to remove it. So only
 // publish::move_channel() may write a channel that names records: it protects them (publish/move.hpp;
@@ -158,7 +158,8 @@ Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::v
 /// then by digest; an empty list if there are none. `directory` must not be empty, and has no slash at its end:
 /// "42-linux" does not match "42-linux-x/python". A seal that is removed after the listing, as retention does, is left
 /// out. Fails with R010, R011, R012, with R005 for a set that names no directory, and with R014, also for a seal in
-/// another place than its set names. Costs one listing of everything below, then two reads per set, one by one.
+/// another place than its set names. Costs one listing of everything below, then two reads per set, one by one; four
+/// for a set whose seal is removed after the listing.
 /// A set of `known` is taken as it is, without a read, if its seal is still there: both are immutable.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory,
                                                  const std::vector<SealedSet>& known = {});

@@ -49,8 +49,9 @@ Result<void> check_release_name(const std::string& name);
 ///   R021 corrupt           a record that may have the name cannot be read
 Result<ReleaseDigest> find_release(ObjectReader& store, const std::string& word);
 /// The sealed sets of a release, as find_release() finds it. `files` is the union of their files, or empty if two sets
-/// have one file name with different content, as the `rocm` of two families have. Fails with R010 to R014, R020, R021,
-/// R024. Costs find_release(), a read, and two requests for each set, eight sets at the same time.
+/// have one file name with different content, as the `rocm` of two families have. Fails with R005 for a set without a
+/// directory, and with R010 to R014, R020, R021, R024. Costs find_release(), a read, and two requests for each set,
+/// eight sets at the same time.
 Result<Resolved> resolve_release(ObjectReader& store, const std::string& word);
 
 } // namespace quarry::registry

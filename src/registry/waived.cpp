@@ -12,12 +12,13 @@ namespace {
 
 constexpr const char* k_waived = "waived";
 
-std::vector<std::string> texts_in(const Json& object, const char* key) {
+std::vector<std::string> sorted_texts_in(const Json& object, const char* key) {
   std::vector<std::string> texts;
   auto list = object.find(key);
   if (list == object.end() || !list->is_array()) return texts;
   for (const auto& text : *list)
     if (text.is_string()) texts.push_back(text.get<std::string>());
+  std::sort(texts.begin(), texts.end()); // remarks_about() searches them, and other programs may not sort
   return texts;
 }
 
@@ -51,7 +52,7 @@ std::vector<Waived> waived_of(const ViewRecord& view) {
     auto waiver = WaiverDigest::parse(text("waiver"));
     if (!set || !waiver) continue;
     found.push_back({*set, *waiver, text("suite"), text("approver"), text("reason"), text("expires"),
-                     texts_in(item, "cells"), texts_in(item, "projects")});
+                     sorted_texts_in(item, "cells"), sorted_texts_in(item, "projects")});
   }
   std::sort(found.begin(), found.end());
   return found;

@@ -41,6 +41,15 @@ TEST(WaivedList, ComesBackAsItWasWritten) {
   EXPECT_EQ(parsed->unknown, "");
 }
 
+TEST(WaivedList, IsSortedAlthoughTheRecordIsNot) {
+  ViewRecord view;
+  auto one = waived_sample("a");
+  std::swap(one.projects[0], one.projects[1]);
+  std::swap(one.cells[0], one.cells[1]);
+  set_waived(view, {one});
+  EXPECT_THAT(waived_of(view), ElementsAre(waived_sample("a")));
+}
+
 TEST(WaivedList, JunkInItIsLeftOut) {
   ViewRecord view;
   set_waived(view, {waived_sample("a")});
