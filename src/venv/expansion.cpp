@@ -3,6 +3,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
+#include "venv/payload_links.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -39,10 +40,13 @@ Proven siblings_of(const std::string& path, const std::string* link, const Prove
 }
 
 /// One unpacked file that is not a file of the payload. `link`: its text in the payload; nullptr: it is not there.
-void compare_link(const std::string& path, const std::string* link, const Proven& siblings,
-                  const std::string& site_packages, Comparison& result) {
-  if (auto text = sys::read_link(path::join(site_packages, path))) {
-    if ((!link || *text != *link) && !siblings.contains(target_of(path, *text)))
+void compare_link(const std::string& path, const std::string* link, const Proven& siblings, const Unpacked& unpacked,
+                  Comparison& result) {
+  auto end = link ? end_of_link(unpacked.payload, path) : LinkEnd{};
+  if (auto text = sys::read_link(path::join(unpacked.site_packages, path))) {
+    // A hard link of a link is a link with the same text.
+    bool of_link = std::find(end.texts.begin(), end.texts.end(), *text) != end.texts.end();
+    if (!of_link && !siblings.contains(target_of(path, *text)))
       result.defects.push_back(
           fmt::format("{} leads to {}, {}", path, *text, link ? "not to " + *link : "and is not in the devel payload"));
     return;
@@ -50,7 +54,17 @@ void compare_link(const std::string& path, const std::string* link, const Proven
   // A hard link: the same bytes as the file of a sibling, which is proven. The payload names one family's libraries;
   // unpacking leads to those of the family in use (python/README.md), so it may be another's, or one more.
   FileCheck check{path, {}, {}};
-  for (const auto& [target, digest] : siblings) check.or_these.push_back(digest);
+  auto accept = [&](const Sha256& digest) {
+    auto& known = check.or_these;
+    if (std::find(known.begin(), known.end(), digest) == known.end()) known.push_back(digest);
+  };
+  for (const auto& [target, digest] : siblings) accept(digest);
+  if (end.file) {
+    if (auto own = unpacked.payload.files.find(*end.file); own != unpacked.payload.files.end())
+      accept(own->second.sha256);
+    else if (auto other = unpacked.proven.find(*end.file); other != unpacked.proven.end())
+      accept(other->second);
+  }
   if (check.or_these.empty())
     return result.defects.push_back(link ? fmt::format("{} is a file, and should be a link to {}", path, *link)
                                          : fmt::format("{} is not in the devel payload", path));
@@ -60,15 +74,10 @@ void compare_link(const std::string& path, const std::string* link, const Proven
 
 } // namespace
 
-bool is_expanded(const Distribution& distribution) {
-  return std::any_of(distribution.record.begin(), distribution.record.end(),
-                     [&](const auto& row) { return is_devel_expansion(distribution, row.first); });
-}
-
-Comparison compare_with_payload(const Distribution& distribution, const DevelPayload& payload,
-                                const std::map<std::string, Sha256>& proven, const std::string& site_packages) {
+Comparison compare_with_payload(const Distribution& distribution, const Unpacked& unpacked) {
   Comparison result;
   if (!distribution.unpacking) return result;
+  const auto& [payload, proven, site_packages] = unpacked;
   auto tops = library_tops(distribution, proven);
   for (const auto& [path, row] : distribution.record) {
     if (!is_devel_expansion(distribution, path)) continue;
@@ -78,8 +87,23 @@ Comparison compare_with_payload(const Distribution& distribution, const DevelPay
     }
     auto it = payload.links.find(path);
     const auto* link = it == payload.links.end() ? nullptr : &it->second;
-    compare_link(path, link, siblings_of(path, link, proven, tops), site_packages, result);
+    compare_link(path, link, siblings_of(path, link, proven, tops), unpacked, result);
   }
+  return result;
+}
+
+Comparison compare_archive(const FileCheck& archive, const Distribution& distribution, const Unpacked& unpacked) {
+  Comparison result;
+  if (sys::exists(path::join(unpacked.site_packages, archive.path))) {
+    result.checks.push_back(archive);
+    return result;
+  }
+  auto expect = [&](const std::string& path) {
+    if (!distribution.record.contains(path))
+      result.defects.push_back(fmt::format("{} is gone, and {} was not unpacked from it", archive.path, path));
+  };
+  for (const auto& [path, file] : unpacked.payload.files) expect(path);
+  for (const auto& [path, link] : unpacked.payload.links) expect(path);
   return result;
 }
 

@@ -11,12 +11,20 @@
 
 namespace quarry::venv {
 
-/// Whether unpacked development files are among the rows of the distribution.
-bool is_expanded(const Distribution& distribution);
+/// What unpacked development files are compared with.
+struct Unpacked {
+  const DevelPayload& payload;
+  const std::map<std::string, Sha256>& proven; ///< files of all distributions, by path in site-packages
+  const std::string& site_packages;
+};
 
-/// Compares the unpacked files of `distribution` with the payload. `proven`: files of the other distributions, by path
-/// in site-packages. Reads the links in `site_packages`; whole files are left to the checks that are returned.
-Comparison compare_with_payload(const Distribution& distribution, const DevelPayload& payload,
-                                const std::map<std::string, Sha256>& proven, const std::string& site_packages);
+/// Compares the unpacked files of `distribution` with the payload. Reads the links in site-packages; whole files are
+/// left to the checks that are returned. A file that is a link in the payload must have the bytes that the link leads
+/// to: TheRock's scripts make hard links of links.
+Comparison compare_with_payload(const Distribution& distribution, const Unpacked& unpacked);
+
+/// The archive of the payload itself, whose row is in RECORD still. A file is left to the checks; if it is gone, every
+/// member must have been unpacked.
+Comparison compare_archive(const FileCheck& archive, const Distribution& distribution, const Unpacked& unpacked);
 
 } // namespace quarry::venv

@@ -34,6 +34,7 @@ Result<Defects> run_checks(const std::string& site_packages, std::vector<FileChe
 struct Comparison {
   std::vector<FileCheck> checks;
   std::map<std::string, Sha256> proven; ///< by path: files that are proven once `checks` have passed
+  std::vector<FileCheck> payload = {};  ///< RECORD lists it still, and it may be gone: what it held is there
   Defects defects;
 };
 

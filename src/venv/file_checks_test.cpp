@@ -1,6 +1,7 @@
 // An installed distribution against what it came from, as values: no environment is needed.
 #include "venv/expansion.hpp"
 #include "venv/file_checks.hpp"
+#include "venv/payload_links.hpp"
 #include "venv/strangers.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,12 +103,35 @@ TEST(CompareWithPayload, FilesAreOfThePayloadAndLinksLeadToProvenFiles) {
   payload.links["_rocm_sdk_devel/lib/liba.so"] = "../../_rocm_sdk_libraries_gfx94X/lib/liba.so";
   std::map<std::string, Sha256> proven{{"_rocm_sdk_libraries_gfx94X/lib/liba.so", sha256("94")},
                                        {"_rocm_sdk_libraries_gfx103X/lib/liba.so", sha256("103")}};
-  auto result = compare_with_payload(devel, payload, proven, "/nowhere"); // no links there: hard links or files
+  std::string site = "/nowhere";
+  auto result = compare_with_payload(devel, {payload, proven, site}); // no links there: hard links or files
   EXPECT_THAT(result.defects, ElementsAre("_rocm_sdk_devel/lib/strange.so is not in the devel payload"));
   ASSERT_THAT(paths_of(result.checks), ElementsAre("_rocm_sdk_devel/include/a.h", "_rocm_sdk_devel/lib/liba.so"));
   EXPECT_THAT(result.checks[1].or_these, UnorderedElementsAre(sha256("94"), sha256("103"))); // any family's
-  result = compare_with_payload(devel, payload, {}, "/nowhere");
+  result = compare_with_payload(devel, {payload, {}, site});
   EXPECT_EQ(result.defects.size(), 2u);
+}
+
+TEST(EndOfLink, LinksOfDirectoriesAreFollowedAndCirclesAreNot) {
+  DevelPayload payload;
+  payload.files["devel/lib/llvm/bin/clang"] = {sha256("clang"), 5};
+  payload.links = {{"devel/llvm", "lib/llvm"},
+                   {"devel/bin/clang", "../llvm/bin/clang"},
+                   {"devel/bin/cc", "clang"},
+                   {"devel/lib/liba.so", "liba.so.1"},
+                   {"devel/a", "b"},
+                   {"devel/b", "a"},
+                   {"devel/out", "../../etc/passwd"},
+                   {"devel/root", "/etc/passwd"},
+                   {"devel/back", "llvm/../x"},
+                   {"devel/lib/liba.so.1", "../../_core/lib/liba.so.1"}};
+  auto end = [&](const std::string& name) { return end_of_link(payload, "devel/" + name); };
+  EXPECT_EQ(end("bin/clang").file, "devel/lib/llvm/bin/clang");
+  EXPECT_EQ(end("bin/cc").file, "devel/lib/llvm/bin/clang");
+  EXPECT_THAT(end("bin/cc").texts, ElementsAre("clang", "../llvm/bin/clang"));
+  EXPECT_EQ(end("lib/liba.so").file, "_core/lib/liba.so.1");
+  EXPECT_EQ(end("back").file, "devel/lib/x"); // as the kernel reads it
+  for (const auto* nowhere : {"a", "out", "root"}) EXPECT_EQ(end(nowhere).file, std::nullopt) << nowhere;
 }
 
 TEST(ListedBy, TopDirectoriesAreThoseOfTheSourcesProjects) {

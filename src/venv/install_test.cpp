@@ -681,6 +681,144 @@ TEST_F(Expanded, AlteredDevelopmentFilesAreFound) {
   EXPECT_THAT(render(proof.error()), HasSubstr("hip2.h leads to /etc/passwd, not to hip.h"));
 }
 
+/// Development files as TheRock's own scripts unpack them: RECORD gets rows without digests, and keeps that of the
+/// archive. February's make every link of the archive a link; August's make hard links of links to files.
+class UnpackedByScripts : public Expanded {
+protected:
+  enum class Era : std::uint8_t { february, august };
+  struct Entry {
+    const char *path, *text; ///< in `into`; text: of a file, or where a link leads
+    bool is_link;
+  };
+
+  UnpackedByScripts() {
+    add("rocm-sdk-libraries",
+        pack("rocm-sdk-libraries", {{"_rocm_sdk_libraries/lib/liba.so.1", content::Rope::literal("liba"), false},
+                                    {"_rocm_sdk_libraries/bin/clang", content::Rope::literal("clang"), true}}));
+    devel_ = pack("rocm-sdk-devel", {{"rocm_sdk_devel/__init__.py", content::Rope::literal(""), false},
+                                     {"rocm_sdk_devel/_devel.tar", content::Rope::literal(archive()), false}});
+    for (auto& offered : source_.files)
+      if (offered.file.project == "rocm-sdk-devel")
+        offered.file.size = devel_.size, offered.file.sha256 = devel_.sha256, offered.path = devel_.path;
+    testing::copy_tree(must(wheel::unpack(devel_.path, scratch_.at("devel"))) + "/.", site_);
+  }
+
+  static std::string archive() {
+    std::string bytes;
+    tar::Writer tar([&](std::span<const std::byte> chunk) -> Result<void> {
+      bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+      return {};
+    });
+    for (const auto& entry : k_entries)
+      must(entry.is_link ? tar.symlink(k_into + entry.path, entry.text)
+                         : tar.file(k_into + entry.path, content::Rope::literal(entry.text), false));
+    must(tar.finish());
+    return bytes;
+  }
+
+  void unpack(Era era) {
+    std::string rows;
+    for (const auto& entry : k_entries) {
+      std::filesystem::path place = in_site(k_into + entry.path);
+      std::filesystem::create_directories(place.parent_path());
+      auto target = place.parent_path() / entry.text;
+      bool kept = place.parent_path() == in_site(k_into + "bin") && place.filename() == "amdclang";
+      if (!entry.is_link)
+        must(sys::write_file(place.string(), entry.text));
+      else if (era == Era::august && !kept && std::filesystem::is_regular_file(target))
+        ASSERT_EQ(::link(target.c_str(), place.c_str()), 0); // a link of a link is a link, as Python's os.link has it
+      else
+        std::filesystem::create_symlink(entry.text, place);
+      rows += k_into + entry.path + ",,\n";
+    }
+    must(sys::remove_file(in_site("rocm_sdk_devel/_devel.tar")));
+    if (era == Era::august) must(sys::write_file(in_site(k_into + ".devel_reconcile.lock"), ""));
+    auto record = in_site("rocm_sdk_devel-1.0.dist-info/RECORD");
+    must(sys::write_file(record, must(sys::read_file(record)) + rows));
+  }
+
+  void expect_defect(const std::string& says) {
+    auto proof = prove();
+    ASSERT_FALSE(proof) << says;
+    EXPECT_EQ(proof.error().code, "V031");
+    EXPECT_THAT(render(proof.error()), HasSubstr(says));
+  }
+
+  static inline const std::string k_into = "_rocm_sdk_devel/";
+  static constexpr Entry k_entries[] = {{"__init__.py", "", false},
+                                        {"llvm", "lib/llvm", true},
+                                        {"include/hip.h", "#pragma once\n", false},
+                                        {"include/hip2.h", "hip.h", true},
+                                        {"lib/llvm/bin/clang", "../../../../_rocm_sdk_libraries/bin/clang", true},
+                                        {"lib/liba.so.1", "../../_rocm_sdk_libraries/lib/liba.so.1", true},
+                                        {"lib/liba.so", "liba.so.1", true},
+                                        {"lib/early.so", "late.so", true},
+                                        {"lib/late.so", "liba.so.1", true},
+                                        {"bin/amdclang", "../llvm/bin/clang", true},
+                                        {"bin/clang", "amdclang", true},
+                                        {"share/lost", "not-there", true}};
+  wheel::Built devel_;
+};
+
+TEST_F(UnpackedByScripts, DevelopmentFilesOfBothErasAreProven) {
+  auto before = prove();
+  ASSERT_TRUE(before) << render(before.error());
+  Receipt receipt;
+  receipt.files = before->files;
+  for (auto era : {Era::february, Era::august}) {
+    unpack(era);
+    auto after = prove();
+    ASSERT_TRUE(after) << render(after.error());
+    EXPECT_EQ(before->files, after->files);
+    auto unchanged = prove_unchanged(environment_, receipt, 1);
+    EXPECT_TRUE(unchanged) << render(unchanged.error());
+    std::filesystem::remove_all(in_site("_rocm_sdk_devel"));
+    testing::copy_tree(must(wheel::unpack(devel_.path, scratch_.at(era == Era::august ? "a" : "b"))) + "/.", site_);
+    EXPECT_TRUE(prove()) << "as it was installed";
+  }
+}
+
+TEST_F(UnpackedByScripts, AHardLinkHasTheBytesThatItsLinkLeadsTo) {
+  unpack(Era::august);
+  for (const char* file : {"include/hip2.h", "lib/liba.so", "lib/llvm/bin/clang", "lib/liba.so.1"}) {
+    ASSERT_EQ(must(sys::read_file(in_site(k_into + file))).empty(), false);
+    auto old = must(sys::read_file(in_site(k_into + file)));
+    replace(k_into + file, std::string(file) == "include/hip2.h" ? "liba" : "#pragma once\n"); // another proven file's
+    expect_defect(std::string(file) + " was altered");
+    replace(k_into + file, old);
+  }
+  replace(k_into + "share/lost", "found");
+  expect_defect("share/lost is a file, and should be a link to not-there");
+}
+
+TEST_F(UnpackedByScripts, TheArchiveMayBeGoneOnceEveryMemberIsThere) {
+  must(sys::remove_file(in_site("rocm_sdk_devel/_devel.tar")));
+  expect_defect("rocm_sdk_devel/_devel.tar is missing"); // nothing was unpacked
+  must(sys::write_file(in_site("rocm_sdk_devel/_devel.tar"), archive()));
+  unpack(Era::february);
+  must(sys::write_file(in_site("rocm_sdk_devel/_devel.tar"), "other"));
+  expect_defect("rocm_sdk_devel/_devel.tar has 5 bytes");
+  must(sys::remove_file(in_site("rocm_sdk_devel/_devel.tar")));
+  must(sys::remove_file(in_site(k_into + "include/hip.h")));
+  expect_defect("include/hip.h is missing");
+  must(sys::remove_file(in_site(k_into + "include/hip2.h")));
+  auto record = in_site("rocm_sdk_devel-1.0.dist-info/RECORD");
+  std::string rows;
+  for (const auto& line : text::lines(must(sys::read_file(record))))
+    if (!line.starts_with(k_into + "include/")) rows += line + "\n";
+  must(sys::write_file(record, rows));
+  expect_defect("rocm_sdk_devel/_devel.tar is gone, and _rocm_sdk_devel/include/hip.h was not unpacked from it");
+}
+
+TEST_F(UnpackedByScripts, OnlyAnEmptyLockMayLieThere) {
+  unpack(Era::august);
+  must(sys::write_file(in_site(k_into + ".devel_reconcile.lock"), "x"));
+  expect_defect(".devel_reconcile.lock belongs to no installed distribution");
+  must(sys::remove_file(in_site(k_into + ".devel_reconcile.lock")));
+  must(sys::write_file(in_site(k_into + "lib/.devel_reconcile.lock"), ""));
+  expect_defect("lib/.devel_reconcile.lock belongs to no installed distribution");
+}
+
 TEST_F(Install, BytecodeIsNoAlteration) {
   auto set = store_.publish("42", {});
   ASSERT_TRUE(install("set:" + set));

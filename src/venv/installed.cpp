@@ -76,6 +76,11 @@ bool is_devel_payload(const Distribution& distribution, const std::string& path)
   return distribution.unpacking && distribution.unpacking->is_payload(path);
 }
 
+bool is_expanded(const Distribution& distribution) {
+  return std::any_of(distribution.record.begin(), distribution.record.end(),
+                     [&](const auto& row) { return is_devel_expansion(distribution, row.first); });
+}
+
 Sha256 content_digest(const Distribution& distribution) {
   std::string text;
   for (const auto& [path, row] : distribution.record)

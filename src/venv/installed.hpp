@@ -30,6 +30,9 @@ Result<std::vector<Distribution>> list_distributions(const Environment& environm
 bool is_devel_expansion(const Distribution& distribution, const std::string& path);
 bool is_devel_payload(const Distribution& distribution, const std::string& path);
 
+/// Whether unpacked development files are among the rows of the distribution.
+bool is_expanded(const Distribution& distribution);
+
 /// sha256 over "path,digest,size" of all rows with a sha256, sorted, without those of the devel expansion and its
 /// payload.
 Sha256 content_digest(const Distribution& distribution);

@@ -61,7 +61,7 @@ struct Hasher : tar::Visitor {
     path = member.path;
     size = 0;
     is_file = member.type == tar::Type::file;
-    if (!is_file && !member.link.empty()) found.links[path] = member.link;
+    if (member.type == tar::Type::symlink) found.links[path] = member.link;
     return {};
   }
   Result<void> data(std::span<const std::byte> chunk) override {

@@ -29,8 +29,8 @@ Result<WheelContent> read_wheel(const std::string& path, const std::string& pyth
 /// The digests of an sdist's files. corrupt T0xx.
 Result<std::set<Sha256>> read_sdist(const std::string& path);
 
-/// The inner tar of a wheel that unpacks one (WheelContent::unpacking): files by path with their digest, links by path
-/// with their text.
+/// The inner tar of a wheel that unpacks one (WheelContent::unpacking): files by path with their digest, symbolic links
+/// by path with their text.
 struct DevelPayload {
   struct File {
     Sha256 sha256;

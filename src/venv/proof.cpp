@@ -122,9 +122,10 @@ Result<Matched> match(const ProofInputs& inputs, const Distribution& distributio
 /// The distributions, sorted into those of the source and others.
 struct Inventory {
   Proof proof;
-  Comparison comparison;                           ///< of all files of the source together
-  std::set<std::string> projects;                  ///< installed ones that the source has
-  std::map<std::string, std::string> devel_wheels; ///< by project: each recipe has one of its own
+  Comparison comparison;                                  ///< of all files of the source together
+  std::set<std::string> projects;                         ///< installed ones that the source has
+  std::map<std::string, std::string> devel_wheels;        ///< by project: each recipe has one of its own
+  std::map<std::string, std::vector<FileCheck>> archives; ///< by project: what may be gone (Comparison::payload)
 };
 
 void append(Inventory& inventory, Matched matched) {
@@ -133,6 +134,7 @@ void append(Inventory& inventory, Matched matched) {
   std::ranges::move(matched.comparison.defects, std::back_inserter(all.defects));
   for (auto& [path, digest] : matched.comparison.proven) all.proven[path] = digest;
   inventory.projects.insert(matched.file.project);
+  inventory.archives[matched.file.project] = std::move(matched.comparison.payload);
   if (!matched.devel_wheel.empty()) inventory.devel_wheels[matched.file.project] = std::move(matched.devel_wheel);
   inventory.proof.files.push_back(std::move(matched.file));
 }
@@ -157,6 +159,16 @@ Result<Inventory> take_inventory(const ProofInputs& inputs, const std::vector<Di
   return inventory;
 }
 
+std::vector<FileCheck> archives_of(const Inventory& inventory, const std::string& project) {
+  auto found = inventory.archives.find(project);
+  return found == inventory.archives.end() ? std::vector<FileCheck>() : found->second;
+}
+
+void append(Comparison& all, Comparison more) {
+  std::ranges::move(more.checks, std::back_inserter(all.checks));
+  std::ranges::move(more.defects, std::back_inserter(all.defects));
+}
+
 Result<Defects> expansion_defects(const ProofInputs& inputs, const std::vector<Distribution>& distributions,
                                   const Inventory& inventory) {
   Defects defects;
@@ -169,7 +181,10 @@ Result<Defects> expansion_defects(const ProofInputs& inputs, const std::vector<D
       if (wheel == inventory.devel_wheels.end()) continue; // it is not of the source
       TRY(payload, read_devel_payload(wheel->second));
     }
-    auto comparison = compare_with_payload(distribution, payload, inventory.comparison.proven, site_packages);
+    Unpacked unpacked{payload, inventory.comparison.proven, site_packages};
+    auto comparison = compare_with_payload(distribution, unpacked);
+    for (const auto& archive : archives_of(inventory, distribution.project))
+      append(comparison, compare_archive(archive, distribution, unpacked));
     std::ranges::move(comparison.defects, std::back_inserter(defects));
     TRY(auto altered, run_checks(site_packages, std::move(comparison.checks), inputs.workers));
     std::ranges::move(altered, std::back_inserter(defects));
@@ -225,8 +240,12 @@ Result<void> prove_unchanged(const std::vector<Distribution>& distributions, con
     }
     if (content_digest(*found) != file.content)
       defects.push_back(fmt::format("the RECORD of {} is not the one that was installed", file.project));
-    for (const auto& [path, row] : found->record)
-      if (row.sha256) checks.push_back({path, *row.sha256, row.size});
+    for (const auto& [path, row] : found->record) {
+      // TheRock's own scripts leave the row of the archive that they have unpacked.
+      bool gone = is_devel_payload(*found, path) && is_expanded(*found) &&
+                  !sys::exists(path::join(environment.site_packages, path));
+      if (row.sha256 && !gone) checks.push_back({path, *row.sha256, row.size});
+    }
   }
   TRY(auto altered, run_checks(environment.site_packages, std::move(checks), workers));
   std::ranges::move(altered, std::back_inserter(defects));

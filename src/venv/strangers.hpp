@@ -13,6 +13,7 @@ namespace quarry::venv {
 /// Paths below site-packages that `distributions` list, and the top directories of those in `projects`.
 struct Listed {
   std::set<std::string> paths, tops;
+  std::set<std::string> locks = {}; ///< where a lock may lie that TheRock's scripts leave behind: an empty file
 };
 /// Pure.
 Listed listed_by(const std::vector<Distribution>& distributions, const std::set<std::string>& projects);

@@ -3,7 +3,9 @@ the shipped policy accepts it."""
 
 from __future__ import annotations
 
+import io
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -43,23 +45,71 @@ class BaseTest(unittest.TestCase):
     @unittest.skip("no GPU here")
     def testGpu(self): pass
 '''
+# How the scripts unpack the development files: rows without digests, and the row of the archive stays. August makes hard links of links to files.
+UNPACK = '''
+import os, pathlib, tarfile
+def unpack(august):
+    site = pathlib.Path(__file__).resolve().parents[1]
+    path = site / "rocm_sdk_devel/_devel.tar"
+    (record,) = site.glob("rocm_sdk_devel-*.dist-info/RECORD")
+    with open(record, "a") as rows, tarfile.open(path) as archive:
+        for member in archive:
+            place = site / member.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            rows.write(member.name + ",,\\n")
+            target = place.parent / member.linkname
+            kept = place.name == "amdclang" and place.parent == site / "_rocm_sdk_devel/bin"
+            if august and member.issym() and not kept and target.is_file():
+                os.link(target, place)
+            else:
+                archive.extract(member, site)
+    path.unlink()
+    if august: open(site / "_rocm_sdk_devel/.devel_reconcile.lock", "a").close()
+'''
+DEVEL_TEST = '''
+    def testDevel(self):
+        from rocm_sdk import _devel
+        _devel.unpack({august})
+        {then}
+'''
 LIBRARIES = {"feb": ["rocm_sdk_libraries_gfx110x_all"], "aug": ["rocm_sdk_libraries", "rocm_sdk_device_gfx1030"]}
 EXTRAS = {"feb": "libraries", "aug": "libraries,device-gfx1030"}
 FAMILY = {"feb": "gfx110X-all", "aug": "gfx1030"}
 
 
+def archive_of_devel(era: str) -> str:
+    out = io.BytesIO()
+    library = f"{LIBRARIES[era][0]}/lib/lib{LIBRARIES[era][0]}.so.1"
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, text in {"include/hip.h": "#pragma once\n", "__init__.py": ""}.items():
+            entry = tarfile.TarInfo("_rocm_sdk_devel/" + name)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+        for name, target in {"lib/liba.so.1": f"../../_{library}", "lib/liba.so": "liba.so.1", "bin/amdclang": "../lib/liba.so", "lib64": "lib", "include/hip2.h": "../include/hip.h"}.items():
+            entry = tarfile.TarInfo("_rocm_sdk_devel/" + name)
+            entry.type, entry.linkname = tarfile.SYMTYPE, target
+            archive.addfile(entry)
+    return out.getvalue().decode("ascii")
+
+
 def lay_out(root: Path, era: str, tests: str, run: str = "900") -> str:
-    """A run as the scripts lay it out; returns the locator of its store."""
+    """A run as the scripts lay it out; returns the locator of its store. It has development files if the tests unpack them."""
     directory = root / "S" / f"{run}-linux/python" / ("gfx110X-all" if era == "feb" else "")
     extra = [f"Provides-Extra: {name}" for name in EXTRAS[era].split(",")]
     needs = [f"Requires-Dist: rocm-sdk-core=={VERSION}"]
     needs += [f"Requires-Dist: {name.replace('_', '-')}=={VERSION} ; extra == '{extra}'" for name, extra in zip(LIBRARIES[era], EXTRAS[era].split(","))]
-    files = {"rocm_sdk/__init__.py": "", "rocm_sdk/__main__.py": PROGRAM, "rocm_sdk/tests/__init__.py": "", "rocm_sdk/tests/base_test.py": tests}
+    files = {"rocm_sdk/__init__.py": "", "rocm_sdk/__main__.py": PROGRAM, "rocm_sdk/_devel.py": UNPACK, "rocm_sdk/tests/__init__.py": "", "rocm_sdk/tests/base_test.py": tests}
     paths = [distributions.wheel_of(directory, "rocm", VERSION, files=files, metadata=extra + needs, entry_points="[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n")]
     for name in ["rocm_sdk_core", *LIBRARIES[era]]:
         paths.append(distributions.wheel_of(directory, name, VERSION, files={f"{name}/__init__.py": f"# {name}\n", f"_{name}/lib/lib{name}.so.1": "of a test\n"}))
+    if "_devel.unpack" in tests:
+        paths.append(distributions.wheel_of(directory, "rocm_sdk_devel", VERSION, files={"rocm_sdk_devel/__init__.py": "", "rocm_sdk_devel/_devel.tar": archive_of_devel(era)}))
     (directory / "index.html").write_text("".join(f'<a href="{path.name}">{path.name}</a><br>\n' for path in paths))
     return f"file:{root / 'S'}"
+
+
+def packages_of(era: str, tests: str) -> str:
+    return f"rocm[{EXTRAS[era]}]" + (" rocm-sdk-devel" if "_devel.unpack" in tests else "")
 
 
 def outcome_of(root: Path, era: str, tests: str, *, seal: bool = True):
@@ -67,7 +117,7 @@ def outcome_of(root: Path, era: str, tests: str, *, seal: bool = True):
     at = ("--store", store)
     if seal:
         good("set", "adopt", "run:900", *at)
-    good("venv", "install", *BY_UV, root / "env", "--from", "run:900", "--packages", f"rocm[{EXTRAS[era]}]", *at)
+    good("venv", "install", *BY_UV, root / "env", "--from", "run:900", "--packages", packages_of(era, tests), *at)
     return store, quarry("test", "--venv", root / "env", "--from", "run:900", *at, "--json")
 
 
@@ -112,3 +162,31 @@ def test_what_did_not_pass_or_cannot_be_read(tests, result, says, tmp_path):
 def test_a_source_that_is_not_sealed_is_tested_too(tmp_path):
     store, done = outcome_of(tmp_path, "aug", TESTS, seal=False)
     assert done.code == 0 and not done.json["sealed"], done.out + done.err
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+@pytest.mark.parametrize("era", ["feb", "aug"])
+def test_development_files_that_the_scripts_unpack_are_proven(era, sealed, tmp_path):
+    tests = TESTS + DEVEL_TEST.format(august=era == "aug", then="")
+    store, done = outcome_of(tmp_path, era, tests, seal=sealed)
+    assert done.code == 0 and done.json["counts"]["passed"] == 4, done.out + done.err
+    site = next((tmp_path / "env").glob("lib/python*/site-packages"))
+    assert (site / "_rocm_sdk_devel/lib/liba.so").is_symlink() == (era == "feb") and not (site / "rocm_sdk_devel/_devel.tar").exists()
+    if sealed:
+        good("gate", "--from", "run:900", "--to", "stable", "--policy", "default", "--store", store)
+    again = quarry("test", "--venv", tmp_path / "env", "--from", "run:900", "--store", store, "--suite", "own", "--", "true")
+    assert again.code == 0, again.err
+
+
+@pytest.mark.parametrize(
+    ("then", "says"),
+    [
+        ("open(_devel.__file__.replace('rocm_sdk/_devel.py', '_rocm_sdk_devel/include/more.h'), 'w').close()", "include/more.h belongs to no installed distribution"),
+        ("open(_devel.__file__.replace('rocm_sdk/_devel.py', '_rocm_sdk_devel/include/hip.h'), 'a').write('more')", "include/hip.h has 17 bytes, not 13"),
+        ("import os; os.unlink(_devel.__file__.replace('rocm_sdk/_devel.py', '_rocm_sdk_devel/lib/liba.so'))", "lib/liba.so is missing"),
+        ("open(_devel.__file__.replace('rocm_sdk/_devel.py', '_rocm_sdk_devel/.devel_reconcile.lock'), 'w').write('x')", ".devel_reconcile.lock belongs to no installed distribution"),
+    ],
+)
+def test_what_is_not_of_the_archive_is_not_accepted(then, says, tmp_path):
+    _, done = outcome_of(tmp_path, "aug", TESTS + DEVEL_TEST.format(august=True, then=then))
+    assert done.code == 6 and "V031" in done.err and says in done.err, done.err
