@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "trial/cut.hpp"
+#include "trial/traceback.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -169,8 +170,6 @@ struct Listed {
   bool unexpected = false;
 };
 
-bool is_rule(std::string_view line, char c) { return line.size() == 70 && line.find_first_not_of(c) == line.npos; }
-
 std::optional<Listed> listed_at(const std::vector<std::string>& lines, std::size_t at) {
   if (!is_rule(lines[at], '=') || at + 1 >= lines.size()) return std::nullopt;
   const std::pair<std::string_view, Listed> forms[] = {{"FAIL: ", {Outcome::failed, {}, {}, {}}},
@@ -186,17 +185,6 @@ std::optional<Listed> listed_at(const std::vector<std::string>& lines, std::size
       return listed;
     }
   return std::nullopt;
-}
-
-/// The exception, which stands behind the last frame of the traceback.
-std::string exception_in(const std::vector<std::string>& lines, std::size_t begin, std::size_t end) {
-  while (end > begin && (lines[end - 1].empty() || is_rule(lines[end - 1], '-'))) --end; // before `Ran …`
-  auto from = begin;
-  for (auto i = begin; i < end; ++i)
-    if (is_rule(lines[i], '-') || lines[i].starts_with("  ")) from = i + 1;
-  std::string message;
-  for (auto i = from; i < end; ++i) message += lines[i] + "\n";
-  return std::string(text::trim(message));
 }
 
 /// A row to be, in the order in which unittest showed them.
@@ -309,7 +297,7 @@ private:
       auto next = at + 1;
       while (next < summary_.line && !listed_at(lines_, next)) ++next;
       if (listed) {
-        listed->message = exception_in(lines_, at + 2, next);
+        listed->message = exception_in({lines_, at + 2, next}, listed->whole);
         add_listed(std::move(*listed), rows);
       }
       at = next;

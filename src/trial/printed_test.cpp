@@ -218,6 +218,51 @@ TEST(Printed, TheLastFailureHasAMessageToo) {
       "failed t.A.a: Error: why\nand\n");
 }
 
+std::string reason_of(const std::string& traceback) {
+  auto report = parse_unittest_output(with_rules("a (t.A.a) ... FAIL\n\n====\nFAIL: a (t.A.a)\nDoc.\n----\n" +
+                                                 traceback + "\n----\nRan 1 test in 0.0s\n\nFAILED (failures=1)\n"),
+                                      1);
+  return report && report->rows.size() == 1 ? report->rows[0].message : "no row";
+}
+
+constexpr const char* k_own = R"(Traceback (most recent call last):
+  File "/t.py", line 44, in a
+    self.assertEqual(done.returncode, 0, done.stderr)
+    ~~~~~~~~~~~~~~~~^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+)";
+constexpr const char* k_programs = R"(Traceback (most recent call last):
+  File "/program.py", line 3, in <module>
+    main()
+OSError: no device
+)";
+constexpr const char* k_joint = "\nDuring handling of the above exception, another exception occurred:\n\n";
+
+// A test may quote what a program printed, tracebacks included. The program's exception is not the test's.
+TEST(Printed, TheReasonIsTheAssertionThatQuotesAProgramsTraceback) {
+  auto assertion = std::string("AssertionError: 1 != 0 : it said\n") + k_programs;
+  EXPECT_EQ(reason_of(k_own + assertion), text::trim(assertion));
+  auto chained = assertion + k_joint + k_programs; // the program's own chain
+  EXPECT_EQ(reason_of(k_own + chained), text::trim(chained));
+  std::string difference = "AssertionError: 'a\\n  b' != 'a\\n  c'\n  a\n-   b\n+   c\n";
+  EXPECT_EQ(reason_of(k_own + difference), text::trim(difference));
+}
+
+TEST(Printed, TheReasonIsTheLastOfTheTestsOwnExceptions) {
+  auto cause = std::string("Traceback (most recent call last):\n  File \"/t.py\", line 40, in a\n") +
+               "KeyError: it said\n" + k_programs + k_joint;
+  EXPECT_EQ(reason_of(cause + k_own + "AssertionError: last\n"), "AssertionError: last");
+  // A decorator may hide the method; a chain that quotes nothing is the test's all the same.
+  auto plain = std::string(k_programs) + k_joint;
+  EXPECT_EQ(
+      reason_of(plain + "Traceback (most recent call last):\n  File \"/t.py\", line 1, in wrapped\nValueError: x\n"),
+      "ValueError: x");
+}
+
+TEST(Printed, AModuleThatCannotBeImportedSaysWhy) {
+  EXPECT_EQ(reason_of(std::string("ImportError: Failed to import test module: t\n") + k_programs),
+            "OSError: no device");
+}
+
 TEST(Printed, ALongReportIsReadInOnePass) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += fmt::format("  t (m.C.t) (i={}) ... FAIL\n", i);
