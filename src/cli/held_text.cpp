@@ -20,14 +20,12 @@ bool can_be_waived(const gate::CellVerdict& cell) { return is_held(cell) && !cel
 
 /// What to install for a result about the cell: device code of other GPUs would make it one about them, too.
 std::string packages_of(const registry::SetRecord& set, const std::string& family) {
-  auto packages =
-      text::replace_all(pages::requirement_of(set), "\"", ""); // the whole line is quoted where it is printed
-  std::vector<std::string> devices;
+  std::vector<std::string> targets;
   for (const auto& file : set.files)
     if (auto target = dist::target_of_device_code(file.project);
         !target.empty() && (target == family || dist::belongs({target, family})))
-      devices.push_back("device-" + target);
-  return devices.empty() ? packages : text::replace_all(packages, "device-all", text::join(devices, ","));
+      targets.push_back(target);
+  return pages::requirement_for(set, targets); // the whole line is quoted where it is printed
 }
 
 /// The same with the framework that the cell is about, if it is in this set beside `rocm`.

@@ -4,6 +4,7 @@
 #include "cli/parse.hpp"
 #include "cli/testing/silent.hpp"
 #include "cli/testing/world.hpp"
+#include "registry/requirements.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -166,6 +167,40 @@ TEST_F(HeldText, ASuiteOfOnesOwnAndAPythonAreNamed) {
   policy.suites = {rule};
   EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --framework torch --suite smoke --store file:s\n"))
       << "its definition says what";
+}
+
+/// A set whose code for GPUs is in packages of its own, and whose rocm has these extras.
+gate::Subject split_subject(const std::vector<std::string>& targets, const std::vector<std::string>& extras) {
+  auto s = subject('c', "44", "7.3.0");
+  s.set.files.pop_back();
+  std::vector<std::string> projects{"rocm-sdk-libraries"};
+  for (const auto& target : targets) projects.push_back("rocm-sdk-device-" + target);
+  for (const auto& project : projects) {
+    registry::FileRecord file;
+    file.project = project, file.version = "7.3.0", file.filename = project + "-7.3.0";
+    s.set.files.push_back(file);
+  }
+  if (!extras.empty()) registry::record_requirements(s.set.files[0], {{"rocm-sdk-core==7.3.0"}, extras});
+  return s;
+}
+
+TEST_F(HeldText, TheExtraForDeviceCodeIsOneThatRocmHas) {
+  struct Row {
+    std::vector<std::string> targets, extras;
+    const char* packages;
+  };
+  const Row rows[] = {
+      {{"gfx1030"}, {"libraries", "devel", "device-gfx1030", "device-all"}, "'rocm[libraries,devel,device-gfx1030]'"},
+      {{"gfx1030"}, {"libraries", "devel", "device"}, "'rocm[libraries,devel,device]'"},
+      {{"gfx1030"}, {"libraries", "devel"}, "'rocm[libraries,devel] rocm-sdk-device-gfx1030'"},
+      {{"gfx1030", "gfx942"}, {"libraries", "devel", "device"}, "'rocm[libraries,devel] rocm-sdk-device-gfx1030'"},
+      {{"gfx1030", "gfx942"}, {"devel", "device_gfx1030"}, "'rocm[libraries,devel,device-gfx1030]'"},
+      {{"gfx1030", "gfx942"}, {}, "'rocm[libraries,devel,device-gfx1030]'"}}; // what it has is not known
+  for (const auto& row : rows) {
+    subjects = {split_subject(row.targets, row.extras)};
+    verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1030", "", ""}, k_held)};
+    EXPECT_THAT(text(), HasSubstr(std::string("--packages ") + row.packages + " --store"));
+  }
 }
 
 TEST_F(HeldText, WindowsIsTestedElsewhereAndReported) {
