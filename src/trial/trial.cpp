@@ -11,12 +11,14 @@
 #include "sys/path.hpp"
 #include "sys/process.hpp"
 #include "trial/chosen.hpp"
+#include "trial/device_code.hpp"
 #include "trial/evidence.hpp"
 #include "trial/kept.hpp"
 #include "trial/machine.hpp"
 #include "trial/printed.hpp"
 #include "trial/report.hpp"
 #include "trial/shard.hpp"
+#include "trial/temporary_directory.hpp"
 #include "venv/proof.hpp"
 #include "venv/stage.hpp"
 #include <algorithm>
@@ -33,28 +35,11 @@ using registry::Outcome;
 constexpr std::uint64_t k_output_bytes_max =
     32u << 20; // a test that prints more has a defect; the rest is counted in the log's last line
 
-class TemporaryDirectory {
-public:
-  static Result<TemporaryDirectory> create(const std::string& below) {
-    TRY(auto path, sys::make_temporary_directory(below, "quarry-test-"));
-    return TemporaryDirectory(std::move(path));
-  }
-  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
-  ~TemporaryDirectory() {
-    if (!path_.empty()) static_cast<void>(sys::remove_tree(path_));
-  }
-  const std::string& path() const { return path_; }
-
-private:
-  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 /// What is tested, and how it can be proven again.
 struct Subject {
   std::vector<venv::InstalledFile> files;
   std::vector<venv::OtherDistribution> others;
+  std::vector<std::string> packages; // what was asked for
   std::vector<registry::SetDigest> sets;
   bool sealed = false;
   std::string description;
@@ -110,12 +95,15 @@ Result<Subject> subject_of_receipt(const venv::Environment& environment, venv::R
                                    store::ObjectReader& store, unsigned workers) {
   if (receipt.sealed) {
     TRY(auto source, source_of_receipt(receipt, store));
-    return prove_against(environment, std::move(source), store, workers);
+    TRY(auto subject, prove_against(environment, std::move(source), store, workers));
+    subject.packages = std::move(receipt.packages);
+    return subject;
   }
   TRY_DO(venv::prove_unchanged(environment, receipt, workers));
   Subject subject;
   subject.files = receipt.files;
   subject.others = receipt.others;
+  subject.packages = receipt.packages;
   subject.description = receipt.source;
   subject.receipt = std::move(receipt);
   return subject;
@@ -139,6 +127,14 @@ Result<Subject> find_subject(const TrialOptions& options, const venv::Environmen
   return fail(ErrorKind::not_found, "X001",
               fmt::format("{} has no receipt, so nobody knows what is tested there", options.directory),
               "install with `quarry venv install`, or name what the files must be with --from LOCATOR");
+}
+
+/// A result on a CPU is about no GPU.
+Result<void> check_targets(const Subject& subject, const TrialOptions& options) {
+  if (options.backend == "cpu") return {};
+  static const std::vector<venv::Offered> unknown;
+  return check_device_code(
+      {subject.files, subject.others, subject.packages, subject.source ? subject.source->files : unknown});
 }
 
 Result<void> prove_again(const Subject& subject, const venv::Environment& environment, unsigned workers) {
@@ -330,6 +326,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TRY(auto subject, find_subject(options, environment, store));
   TRY(auto family, family_of(subject.files, options.family));
   TRY_DO(check_framework(subject.files, options.framework));
+  TRY_DO(check_targets(subject, options));
   auto machine = machine_facts(variables);
   if (options.definition && options.definition->gpu && !machine.contains("gpu_targets"))
     return fail(ErrorKind::unsupported, "X028",

@@ -190,3 +190,26 @@ def test_development_files_that_the_scripts_unpack_are_proven(era, sealed, tmp_p
 def test_what_is_not_of_the_archive_is_not_accepted(then, says, tmp_path):
     _, done = outcome_of(tmp_path, "aug", TESTS + DEVEL_TEST.format(august=True, then=then))
     assert done.code == 6 and "V031" in done.err and says in done.err, done.err
+
+
+def test_device_code_that_was_asked_for_in_vain(tmp_path):
+    """`rocm` lacks the extra: a warning if that is allowed. Then there is nothing to say about that GPU, and the next command names what there is."""
+    store = lay_out(tmp_path, "aug", TESTS)
+    (rocm,) = tmp_path.glob("S/900-linux/python/rocm-*.whl")
+    rocm.unlink()
+    sources = {"rocm_sdk/__init__.py": "", "rocm_sdk/__main__.py": PROGRAM, "rocm_sdk/tests/__init__.py": "", "rocm_sdk/tests/base_test.py": TESTS}
+    needs = ["Provides-Extra: libraries", "Provides-Extra: device"] + [f"Requires-Dist: rocm-sdk-{name}=={VERSION} ; extra == '{extra}'" for name, extra in (("libraries", "libraries"), ("device-gfx1030", "device"))]
+    distributions.wheel_of(rocm.parent, "rocm", VERSION, files=sources, metadata=[f"Requires-Dist: rocm-sdk-core=={VERSION}", *needs], entry_points="[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n")
+    at = ("--store", store)
+    good("set", "adopt", "run:900", *at)
+    install = ("venv", "install", *BY_UV, tmp_path / "env", "--from", "run:900", *at, "--packages")
+    assert quarry(*install, "rocm[libraries,device-gfx1030]").code == 2
+    for words in ("--from", "run:900"), ("--from", "run:900", "--family", "gfx1030"):
+        done = quarry("test", "--venv", tmp_path / "env", *words, *at)
+        assert done.code == 2 and "X031" in done.err and "not tested  rocm-sdk-device-gfx1030" in done.err, done.err
+    good(*install, "rocm[libraries,device-gfx1030]", "--allow-unknown-extras")
+    assert "X031" in quarry("test", "--venv", tmp_path / "env", *at).err
+    assert good("evidence", "list", *at, "--json").json["evidence"] == []
+    assert good("test", "--venv", tmp_path / "env", "--backend", "cpu", *at, "--json").json["cell"]["backend"] == "cpu"
+    good(*install, "rocm[libraries,device]")
+    assert good("test", "--venv", tmp_path / "env", *at, "--json").json["cell"]["family"] == "gfx1030"
