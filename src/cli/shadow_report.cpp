@@ -39,10 +39,9 @@ std::string place_text(const shadow::Difference& each) {
 }
 
 std::string what_differs(const shadow::Difference& each) {
-  bool is_package = each.topic == Topic::packages; // its two values are in the second text, the first is the kind
-  if (each.place.ends_with("!ours")) return "only ours has it" + value_text(is_package ? each.theirs : each.ours);
+  if (each.place.ends_with("!ours")) return "only ours has it" + value_text(each.ours);
   if (each.place.ends_with("!theirs")) return "only theirs has it" + value_text(each.theirs);
-  if (is_package) return fmt::format("{}: {}", each.ours, short_value(each.theirs));
+  if (each.topic == Topic::packages) return fmt::format("{}: {}", each.kind, short_value(each.what));
   return fmt::format("ours {}, theirs {}", short_value(each.ours), short_value(each.theirs));
 }
 
@@ -52,12 +51,11 @@ std::string row_for(const shadow::Difference& each) {
 }
 
 Json difference_json(const shadow::Difference& each) {
-  return {{"place", each.place},
-          {"where", each.where.empty() ? Json(nullptr) : Json(each.where)},
-          {"ours", each.ours},
-          {"theirs", each.theirs},
-          {"explained", each.explained()},
-          {"reason", each.explained() ? Json(each.reason) : Json(nullptr)}};
+  auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); };
+  return {{"place", each.place},           {"where", text(each.where)},
+          {"kind", text(each.kind)},       {"ours", each.ours},
+          {"theirs", each.theirs},         {"what", text(each.what)},
+          {"explained", each.explained()}, {"reason", text(each.reason)}};
 }
 
 using Reasons = std::map<std::pair<Topic, std::string>, std::vector<const shadow::Difference*>>;

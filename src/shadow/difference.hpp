@@ -19,8 +19,10 @@ struct Difference {
   /// What differs: "KEY!ours" only we have it, "KEY!theirs" only they do, "KEY!FIELD" both have it and its FIELD
   /// differs (docs/formats/differences.md).
   std::string place;
-  std::string ours, theirs; ///< the two values, for people; empty: nothing is there
+  std::string ours, theirs; ///< the two values, for people; empty: nothing is there, or `what` says it
   std::string where = {};   ///< of packages: the directory that they lie in
+  std::string kind = {};    ///< of packages: an inspect::Kind, where `ours` is the left side: "only-left"
+  std::string what = {};    ///< of packages, if both sides have it: in what they differ
   std::string reason = {};  ///< why it is expected; empty: nothing explains it
   bool explained() const { return !reason.empty(); }
 };

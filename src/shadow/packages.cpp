@@ -38,6 +38,12 @@ std::string place_of(const inspect::PackageDiff& package, const inspect::Part& p
   return part.kind == inspect::Kind::only_right ? place + "!theirs" : place;
 }
 
+/// Where the text of a part belongs: to the side that alone has it, or to both.
+std::string& value_of(Difference& difference, inspect::Kind kind) {
+  if (kind == inspect::Kind::only_left) return difference.ours;
+  return kind == inspect::Kind::only_right ? difference.theirs : difference.what;
+}
+
 /// What is a difference of its own: so that a row about one never explains another one of the same file.
 std::vector<inspect::Part> parts_of(const inspect::Difference& each) {
   if (each.parts.empty()) return {{each.place, each.kind, each.message}};
@@ -49,7 +55,9 @@ void add_package(Section& section, const inspect::PackageDiff& package, const st
   section.equal += package.equal;
   for (const auto& each : package.differences)
     for (const auto& part : parts_of(each)) {
-      Difference difference{Topic::packages, place_of(package, part), std::string(to_string(part.kind)), part.message};
+      Difference difference{Topic::packages, place_of(package, part), {}, {}};
+      value_of(difference, part.kind) = part.message;
+      difference.kind = to_string(part.kind);
       difference.where = directory;
       difference.reason = each.allowed ? each.reason : table.reason(Topic::packages, difference.place);
       section.differences.push_back(std::move(difference));

@@ -132,6 +132,10 @@ TEST_F(TwoRuns, EachPartOfADifferenceIsExplainedByItself) {
   ASSERT_TRUE(section) << render(section.error());
   EXPECT_THAT(places(*section), ElementsAre("ok demo!metadata:Requires-Dist:x!ours", "demo!metadata:Requires-Dist:y",
                                             "demo!metadata:Requires-Dist:z!theirs"));
+  std::vector<std::string> values; // each with the side that has it
+  for (const auto& each : section->differences)
+    values.push_back(each.kind + "|" + each.ours + "|" + each.theirs + "|" + each.what);
+  EXPECT_THAT(values, ElementsAre("only-left|x||", "metadata|||y==1 | y==2", "only-right||z|"));
   ASSERT_TRUE(sys::remove_tree(root));
 }
 

@@ -53,8 +53,8 @@ def build_tree(root: Path, archives: Path) -> Path:
     return root
 
 
-def make(root: Path, era: str, artifacts: Path, packages: Path, archives: Path) -> Pair:
-    pair = Pair(era, root / "store", root / "ours.env", incumbent_run.make(root / "theirs", RUN[era], artifacts, era, GROUP))
+def make(root: Path, era: str, artifacts: Path, packages: Path, archives: Path, forms: dict | None = None) -> Pair:
+    pair = Pair(era, root / "store", root / "ours.env", incumbent_run.make(root / "theirs", RUN[era], artifacts, era, GROUP, forms=forms))
     environment = clean_environment(GITHUB_OUTPUT=str(pair.outputs))
     group = ("--artifact-group", GROUP) if era == "feb" else ("--multiarch",)
     good("compat", "upload_python_packages", "--era", era, "--input-packages-dir", packages, "--run-id", RUN[era], "--output-dir", pair.store, *group, environment=environment)
@@ -81,6 +81,15 @@ def pairs(artifacts, packages, split_artifacts, split_packages, archives, tmp_pa
     """Read-only."""
     held = {"feb": (artifacts, packages), "aug": (split_artifacts, split_packages)}
     return {era: make(tmp_path_factory.mktemp(era), era, *held[era], archives) for era in held}
+
+
+@pytest.fixture(scope="module")
+def one_target(archives, tmp_path_factory) -> Pair:
+    """A run of August whose artifacts have device code of one target. Read-only."""
+    root = tmp_path_factory.mktemp("one-target")
+    artifacts = small_artifacts.make_split(root, ("gfx1030",))
+    good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", root / "out", "--version", "7.2.0", "--profile", "ci")
+    return make(root / "pair", "aug", artifacts, root / "out", archives, incumbent_run.packages_of_one_target())
 
 
 @pytest.fixture
@@ -127,6 +136,22 @@ def test_the_table_explains_a_run_of_each_era(pairs, ready, era):
     assert ".whl.metadata!ours" in good(*pair.words(*verdict, "--all")).out
 
 
+def test_the_table_explains_a_run_of_one_target(one_target):
+    """Theirs has no extra of a target then; ours has those of every other run. Each value is with the side that has it."""
+    done = quarry(*one_target.words("--json"))
+    assert done.json["unexplained"] == 0, unexplained(done)
+    extras = {each["place"]: each for each in done.json["sections"]["packages"]["differences"] if "device" in each["place"] and each["place"].startswith("rocm (sdist)!metadata:")}
+    ours = {place: each["ours"] for place, each in extras.items() if place.endswith("!ours")}
+    assert ours == {
+        "rocm (sdist)!metadata:Provides-Extra:device-all!ours": "device-all",
+        "rocm (sdist)!metadata:Provides-Extra:device-gfx1030!ours": "device-gfx1030",
+        'rocm (sdist)!metadata:Requires-Dist:rocm-sdk-device-gfx1030; extra == "device-all"!ours': 'rocm-sdk-device-gfx1030==7.2.0; extra == "device-all"',
+        'rocm (sdist)!metadata:Requires-Dist:rocm-sdk-device-gfx1030; extra == "device-gfx1030"!ours': 'rocm-sdk-device-gfx1030==7.2.0; extra == "device-gfx1030"',
+    }
+    assert {(each["kind"], each["theirs"]) for place, each in extras.items() if place in ours} == {("only-left", "")}
+    assert {(each["kind"], each["ours"], each["theirs"]) for place, each in extras.items() if place.endswith("device!theirs")} == {("only-right", "", "device")}
+
+
 @pytest.mark.parametrize("era", ["feb", "aug"])
 def test_theirs_has_the_recorded_form(pairs, artifacts, split_artifacts, era):
     """If the artifacts change, the form must be recorded again from packages of the scripts (package_forms.py)."""
@@ -149,8 +174,8 @@ def glob(pattern: str) -> re.Pattern:
     return re.compile("".join({"**/": "(?:.*/)?", "*": "[^/]*"}.get(part, re.escape(part)) for part in re.split(r"(\*\*/|\*)", pattern)))
 
 
-def test_each_line_of_the_table_is_needed(pairs, own, ready):
-    runs = [good(*pair.words(*(("--verdict", ready) if era == "feb" else ()), "--json")) for era, pair in pairs.items()]
+def test_each_line_of_the_table_is_needed(pairs, one_target, own, ready):
+    runs = [good(*one_target.words("--json")), *(good(*pair.words(*(("--verdict", ready) if era == "feb" else ()), "--json")) for era, pair in pairs.items())]
     uploaded = own("aug")
     (uploaded.packages() / "index.html").unlink()  # as the script uploads it: the bucket writes the page later
     edit_library(uploaded.store / "43-linux/python" / CORE, HIP, "--rpath", core_run_path(uploaded) + ":$ORIGIN")

@@ -42,12 +42,26 @@ def recorded_packages(era: str, platform: str = "linux") -> dict:
     return json.loads((ROOT / "tests/data" / FACTS[platform]).read_text())[era]
 
 
-def make(bucket: Path, run_id: str, artifacts: Path, era: str, group: str, upload: str = "true", platform: str = "linux") -> Run:
-    """`artifacts`: unpacked, those of small_artifacts, or of small_windows_artifacts without links; `upload`: what the script decided that guards releases (February alone)."""
+def packages_of_one_target() -> dict:
+    """August's packages of artifacts that have device code of gfx1030 alone: `rocm` then has no extra of a target."""
+    forms = {name: form for name, form in recorded_packages("aug").items() if "gfx942" not in name}
+    for form in forms.values():
+        for member in form["members"]:
+            module = member[-1].get("module", {}) if isinstance(member[-1], dict) else {}
+            if "AVAILABLE_TARGET_FAMILIES" in module:
+                module["AVAILABLE_TARGET_FAMILIES"] = ["gfx1030"]
+    for name, form in json.loads((ROOT / "tests/data" / FACTS["linux"]).read_text())["aug_one_target"].items():
+        forms[name] |= form
+    return forms
+
+
+def make(bucket: Path, run_id: str, artifacts: Path, era: str, group: str, upload: str = "true", platform: str = "linux", forms: dict | None = None) -> Run:
+    """`artifacts`: unpacked, those of small_artifacts, or of small_windows_artifacts without links; `upload`: what the script decided that guards releases (February alone);
+    `forms`: of the packages, if they are not those that are recorded for all targets."""
     place = bucket / f"{run_id}-{platform}"
     packages = place / "python" / (group if era == "feb" else "")
     packages.mkdir(parents=True)
-    package_forms.write(packages, recorded_packages(era, platform), artifacts)
+    package_forms.write(packages, forms or recorded_packages(era, platform), artifacts)
     (packages / "index.html").write_text(page(packages))
     manifest = place / "manifests" / group / "therock_manifest.json"
     manifest.parent.mkdir(parents=True)
