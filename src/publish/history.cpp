@@ -74,7 +74,13 @@ void note_changed(const registry::History& history, const Planned& planned, cons
              notes);
 }
 
-Result<FileNames> shown_already(ObjectReader& target, const Planned& planned, Findings& notes) {
+/// What nobody is asked about: the files that pages show already, and what an earlier move gave up.
+struct Known {
+  FileNames shown;
+  std::vector<std::string> given_up;
+};
+
+Result<Known> known_in(ObjectReader& target, const Planned& planned, Findings& notes) {
   FileNames known;
   for (const auto& file : planned.files) known.insert(file.filename);
   TRY(auto sets, registry::sealed_sets_below(target, planned.directory));
@@ -83,7 +89,7 @@ Result<FileNames> shown_already(ObjectReader& target, const Planned& planned, Fi
   TRY(auto history, registry::history_of(target, planned.directory));
   note_changed(history, planned, known, notes);
   for (const auto& file : history.files) known.insert(file.filename);
-  return known;
+  return Known{std::move(known), std::move(history.given_up)};
 }
 
 /// Those that lie in the directory. A link that leads elsewhere cannot be taken over.
@@ -184,21 +190,22 @@ Unexpected would_be_lost(const ObjectReader& target, const std::string& director
   return fail(std::move(error));
 }
 
-/// What is still lost after all that can be taken over was: an error, unless it was given up by name.
+/// What is still lost after all that can be taken over was: an error, unless it is given up by name, now or earlier.
 Result<void> judge_losses(const ObjectReader& target, const UnshownByName& unshown, const Reasons& reasons,
-                          const std::vector<std::string>& let_go, HistoryPlan& plan) {
+                          const GivenUp& given_up, HistoryPlan& plan) {
   std::vector<std::string> lines;
   std::set<std::string> used;
   for (const auto& [name, why] : reasons) {
-    if (is_given_up(name, let_go, used)) {
+    if (given_up.is_now(name, used)) {
       plan.let_go.push_back(name);
       continue;
     }
+    if (given_up.was_earlier(name)) continue;
     for (const auto& place : unshown.at(name).places)
       lines.push_back(fmt::format("{}  in {}{}", name, place, why.empty() ? "" : ": " + why));
   }
   if (!lines.empty()) return would_be_lost(target, plan.directory, std::move(lines));
-  for (const auto& wanted : let_go)
+  for (const auto& wanted : given_up.now)
     if (!used.contains(wanted) && !unshown.empty())
       return fail(ErrorKind::invalid_argument, "P110",
                   fmt::format("--replace {}: no link to it would be lost in {}", wanted, plan.directory),
@@ -247,9 +254,11 @@ Result<void> still_as_planned(ObjectReader& target, const HistoryPlan& plan) {
 
 } // namespace
 
-bool is_given_up(const std::string& name, const std::vector<std::string>& let_go, std::set<std::string>& used) {
+bool GivenUp::was_earlier(const std::string& name) const { return std::ranges::find(earlier, name) != earlier.end(); }
+
+bool GivenUp::is_now(const std::string& name, std::set<std::string>& used) const {
   auto parsed = dist::DistributionName::parse(name);
-  for (const auto& wanted : let_go) {
+  for (const auto& wanted : now) {
     auto project = dist::ProjectName::parse(wanted);
     bool fits = wanted == name || (parsed && project && *project == parsed->project);
     if (!fits) continue;
@@ -285,21 +294,22 @@ Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, co
   HistoryPlan plan;
   plan.directory = planned.directory;
   if (planned.objects.empty()) return plan;
-  TRY(auto known, shown_already(target, planned, plan.notes));
-  TRY(auto unshown,
-      unshown_packages(target, {planned.directory, planned.objects, std::move(known), options.all}, options.transfers));
+  TRY(auto known, known_in(target, planned, plan.notes));
+  GivenUp given_up{options.let_go, known.given_up};
+  TRY(auto unshown, unshown_packages(target, {planned.directory, planned.objects, std::move(known.shown), options.all},
+                                     options.transfers));
   Reasons reasons;
   if (planned.guarded) {
     auto notes = left_out(target, unshown, planned);
     plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
-    TRY_DO(judge_losses(target, unshown, reasons, options.let_go, plan));
+    TRY_DO(judge_losses(target, unshown, reasons, given_up, plan));
     return plan;
   }
   auto candidates = candidates_of(planned, unshown, reasons);
   TRY_DO(take_noted(target, candidates, plan));
   Looking looking(target, options, plan, reasons);
   TRY_DO(looking.run(candidates), "while looking at what is in " + planned.directory);
-  TRY_DO(judge_losses(target, unshown, reasons, options.let_go, plan));
+  TRY_DO(judge_losses(target, unshown, reasons, given_up, plan));
   std::ranges::sort(plan.files, {}, &HistoryFile::filename);
   return plan;
 }
@@ -314,7 +324,7 @@ Result<void> take_over(ObjectStore& target, const HistoryPlan& plan, const Histo
   TRY_DO(parallel_for(sidecars.size(), move.transfers, [&](std::size_t i) {
     return store_metadata_file(target, sidecars[i].first, *sidecars[i].second);
   }));
-  registry::HistoryRecord record{plan.directory, plan.files, move.now, move.who, move.why, move.tool};
+  registry::HistoryRecord record{plan.directory, plan.files, move.now, move.who, move.why, move.tool, plan.let_go};
   TRY_DO(registry::put_history(target, record));
   return remove_adopt_notes(target, plan.directory);
 }

@@ -48,8 +48,14 @@ struct Planned {
   bool guarded = false;
 };
 
-/// Whether `let_go` names the package, by its file name or its project; the word goes to `used`. Pure.
-bool is_given_up(const std::string& name, const std::vector<std::string>& let_go, std::set<std::string>& used);
+/// Packages that a move may leave out.
+struct GivenUp {
+  const std::vector<std::string>& now;     ///< by `--replace`: names of files or projects
+  const std::vector<std::string>& earlier; ///< by the records of what was taken over: names of files
+  /// Whether `now` names the package; its word goes to `used`. Pure.
+  bool is_now(const std::string& name, std::set<std::string>& used) const;
+  bool was_earlier(const std::string& name) const;
+};
 
 /// Looks at every package that unshown_packages() (foreign.hpp) finds in the directory: the end of its archive, the
 /// central directory and METADATA of a wheel; all of a source distribution. Fails with already_exists P090 if one of

@@ -460,6 +460,38 @@ TEST_F(UntestedHistory, ASealLeavesOutWhatIsBrokenAndGivenUpByName) {
   EXPECT_EQ(sound.error().code, "P110") << render(sound.error());
 }
 
+TEST_F(UntestedHistory, WhatAnEarlierMoveGaveUpIsNotAskedForAgain) {
+  const std::string broken = "demo-0.8-py3-none-any.whl";
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put(broken, "");
+  put("index.html", k_foreign + ("<a href=\"" + broken + "\">demo</a>"));
+  EXPECT_EQ(look().error().code, "P090");
+  auto given_up = look({"demo"});
+  ASSERT_TRUE(given_up) << render(given_up.error());
+  ASSERT_TRUE(copy(*given_up));
+  EXPECT_THAT(registry::history_of(*target_, k_dir)->given_up, ElementsAre(broken));
+
+  HistoryOptions all;
+  all.all = true;
+  all.temporary = ::testing::TempDir();
+  auto again = plan_history(*target_, {k_dir, *target_->list(k_dir + "/")}, all);
+  EXPECT_TRUE(again) << render(again.error());
+  AdoptOptions options{index::describe, k_history_at, "quarry"};
+  options.temporary = ::testing::TempDir();
+  auto plan = plan_sealing(*target_, k_dir, options);
+  ASSERT_TRUE(plan && *plan) << render(plan.error());
+  ASSERT_EQ((*plan)->set.files.size(), 1u);
+  ASSERT_EQ((*plan)->notes.size(), 1u);
+  EXPECT_EQ((*plan)->notes[0].code, "P123") << "it is told all the same";
+  ASSERT_TRUE(seal_in_place(*target_, **plan, {k_history_at, "ann"}));
+  auto nothing = plan_sealing(*target_, k_dir, options);
+  ASSERT_TRUE(nothing) << render(nothing.error());
+  EXPECT_FALSE(*nothing);
+
+  put("demo-0.7-py3-none-any.whl", ""); // another broken one was not given up
+  EXPECT_FALSE(plan_sealing(*target_, k_dir, options));
+}
+
 TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   const auto old = wheel_bytes("0.9");
   put("demo-0.9-py3-none-any.whl", old);

@@ -150,14 +150,14 @@ struct Adopting {
   AdoptNotes notes;
   registry::Origin origin;
   std::map<std::string, std::string> yanked = {}; ///< why, by file name
+  std::vector<std::string> given_up = {};         ///< names that an earlier move was allowed to leave out
 };
 
 /// The packages of a directory outside a run that were yanked there: by what was taken over, and by the pages of
 /// another tool, which ours replace.
 Result<std::map<std::string, std::string>> yanked_in(ObjectReader& store, const std::string& directory, Objects all,
-                                                     unsigned transfers) {
+                                                     const registry::History& history, unsigned transfers) {
   std::map<std::string, std::string> yanked;
-  TRY(auto history, registry::history_of(store, directory));
   for (const auto& file : history.files)
     if (!file.yanked.empty()) yanked.emplace(file.filename, file.yanked);
   TRY(auto unshown, unshown_packages(store, {directory, std::move(all), {}}, transfers));
@@ -167,7 +167,7 @@ Result<std::map<std::string, std::string>> yanked_in(ObjectReader& store, const 
 }
 
 /// Leaves out what cannot be sealed and was given up by name; its links are lost.
-Result<void> give_up(std::vector<ReadWhole>& read, Objects& objects, const AdoptOptions& options, Findings& notes,
+Result<void> give_up(std::vector<ReadWhole>& read, Objects& objects, const GivenUp& given_up, Findings& notes,
                      std::set<std::string>& used) {
   std::vector<ReadWhole> kept;
   Objects kept_objects;
@@ -179,7 +179,7 @@ Result<void> give_up(std::vector<ReadWhole>& read, Objects& objects, const Adopt
       kept_objects.push_back(std::move(objects[i]));
       continue;
     }
-    if (!is_given_up(name, options.let_go, used)) {
+    if (!given_up.is_now(name, used) && !given_up.was_earlier(name)) {
       defect->hint += fmt::format("{}give it up with `--replace {}`, or restore it; no file was changed",
                                   defect->hint.empty() ? "" : "; ", name);
       return fail(std::move(*defect));
@@ -219,7 +219,7 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, cons
   }));
   std::vector<PlannedFile> files;
   Findings warnings;
-  TRY_DO(give_up(read, objects, options, warnings, used));
+  TRY_DO(give_up(read, objects, {options.let_go, adopting.given_up}, warnings, used));
   for (auto& one : read) {
     if (auto why = adopting.yanked.find(one.planned.file.filename); why != adopting.yanked.end())
       one.planned.file.yanked = why->second;
@@ -346,12 +346,14 @@ Result<std::optional<Plan>> plan_sealing(ObjectStore& store, const std::string& 
   if (options.on_start) options.on_start(amount.files, amount.bytes);
   registry::Origin origin;
   origin.tool = options.tool;
-  TRY(auto yanked, yanked_in(store, directory, std::move(all), options.workers));
+  TRY(auto history, registry::history_of(store, directory));
+  TRY(auto yanked, yanked_in(store, directory, std::move(all), history, options.workers));
   std::set<std::string> used;
-  Adopting adopting{directory, std::move(objects), std::move(notes), origin, std::move(yanked)};
+  Adopting adopting{directory, std::move(objects), std::move(notes),
+                    origin,    std::move(yanked),  std::move(history.given_up)};
   TRY(auto plan, plan_adoption_of(store, adopting, options, used), "while sealing what is in " + directory);
   TRY_DO(refuse_unused(options, used, directory));
-  return std::optional(std::move(plan));
+  return plan.files.empty() ? std::nullopt : std::optional(std::move(plan));
 }
 
 Result<void> forget_notes(ObjectStore& store, const Plan& plan) {

@@ -75,6 +75,7 @@ template <class V, Either<HistoryRecord> R> void fields(V& v, R& r) {
   v.text("who", r.who, Need::optional);
   v.text("why", r.why, Need::optional);
   v.text("tool", r.tool, Need::optional);
+  v.texts("given_up", r.given_up);
 }
 
 std::string to_json(const HistoryRecord& record) { return write_document(k_history_schema, record); }
@@ -144,6 +145,7 @@ Result<History> history_of(ObjectReader& store, const std::string& directory) {
   for (const auto& key : keys) {
     history.token += key;
     TRY(auto record, load_history(store, key));
+    history.given_up.insert(history.given_up.end(), record.given_up.begin(), record.given_up.end());
     for (auto& file : record.files) {
       auto name = file.filename;
       files.try_emplace(std::move(name), std::move(file));

@@ -36,6 +36,8 @@ struct HistoryRecord {
   std::vector<HistoryFile> files; ///< sorted by filename, each name once, at least one
   Timestamp time;                 ///< when the files were taken over
   std::string who, why, tool;     ///< may be empty
+  /// Names of packages that this move was allowed to leave out (`--replace`), sorted. Older programs did not write it.
+  std::vector<std::string> given_up = {};
   std::string unknown = {};
 };
 using HistoryDigest = DigestOf<HistoryRecord>;
@@ -58,7 +60,8 @@ FileRecord shown_file(const HistoryFile& file);
 struct History {
   /// The files of all records, sorted by filename, each name once. If two records have it, the lower digest counts.
   std::vector<HistoryFile> files;
-  std::string token; ///< changes with the records; empty without any
+  std::string token;                      ///< changes with the records; empty without any
+  std::vector<std::string> given_up = {}; ///< by all records
 };
 /// Returns what was taken over in a directory. Fails with corrupt (R011, R012, B002 to B004), R007, and with not_found
 /// R010 if a record is removed between the listing and its read. One listing, and a read per record, one after the

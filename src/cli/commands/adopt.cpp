@@ -119,7 +119,7 @@ Result<void> seal_directory(Context& context, const Arguments& arguments, const 
   TRY(auto plan, publish::plan_sealing(*place.store, place.directory, options));
   progress->finish();
   if (!plan) {
-    context.out.data("sealed      nothing: every package here is in a sealed set\n");
+    context.out.data("sealed      nothing: every package here is in a sealed set or given up\n");
     if (arguments.has("--dry-run")) return {};
     TRY(auto notes, publish::complete_adoption(*place.store, place.directory));
     context.out.findings(notes);
