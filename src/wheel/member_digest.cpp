@@ -89,19 +89,25 @@ bool is_strong_digest(std::string_view algorithm) { return evp_of(algorithm) != 
 Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& member, const Digesting& how) {
   Digest digest(how.algorithm);
   if (!how.own_thread || member.size < k_own_thread_from) {
-    TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
-      digest.update(chunk);
-      if (how.see) how.see(chunk);
-      return {};
-    }));
+    TRY_DO(zip.read(
+        member,
+        [&](std::span<const std::byte> chunk) -> Result<void> {
+          digest.update(chunk);
+          if (how.see) how.see(chunk);
+          return {};
+        },
+        how.cuts));
     return digest.finish();
   }
   Lane lane(digest);
-  TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
-    TRY_DO(lane.update(chunk));
-    if (how.see) how.see(chunk);
-    return {};
-  }));
+  TRY_DO(zip.read(
+      member,
+      [&](std::span<const std::byte> chunk) -> Result<void> {
+        TRY_DO(lane.update(chunk));
+        if (how.see) how.see(chunk);
+        return {};
+      },
+      how.cuts));
   TRY_DO(lane.finish());
   return digest.finish();
 }

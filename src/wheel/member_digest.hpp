@@ -17,6 +17,7 @@ struct Digesting {
   std::string_view algorithm;
   bool own_thread = false;                                  ///< large members are digested beside the inflating
   std::function<void(std::span<const std::byte>)> see = {}; ///< gets the bytes, too
+  zip::Cuts* cuts = nullptr;                                ///< as of zip::Reader::read
 };
 /// Inflates the member and returns its digest in RECORD's encoding. Errors of zip::Reader::read.
 Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& member, const Digesting& how);

@@ -7,9 +7,9 @@
 #include "sys/path.hpp"
 #include "wheel/open_file.hpp"
 #include "wheel/thin_look.hpp"
+#include "zip/read_back.hpp"
 #include "zip/writer.hpp"
 #include <algorithm>
-#include <cstring>
 #include <fmt/core.h>
 
 namespace quarry::wheel {
@@ -105,7 +105,7 @@ Result<zip::Report> write_thinned(const ThinPlan& plan, const ThinOptions& optio
     if (member.is_directory || look.dropped || is_record(plan.wheel, member.name)) continue;
     total += look.thinned ? member.size : member.stored_size;
     if (look.thinned)
-      rewriting.parts.push_back({nullptr, {member.name, *look.thinned, member.executable()}});
+      rewriting.parts.push_back({nullptr, {member.name, *look.thinned, member.executable(), look.old_stream}});
     else
       rewriting.parts.push_back({&member, {}});
   }
@@ -127,21 +127,6 @@ Unexpected reads_otherwise(const std::string& what) {
               "the disk or the memory may be failing: look at the system log, then run the command again");
 }
 
-Result<bool> inflates_to(const zip::Reader& zip, const zip::Member& member, const content::Rope& expected) {
-  std::vector<std::byte> part;
-  std::uint64_t at = 0;
-  bool same = member.size == expected.size();
-  if (!same) return false;
-  TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
-    part.resize(chunk.size());
-    TRY_DO(expected.read(at, part));
-    at += chunk.size();
-    same = same && std::memcmp(part.data(), chunk.data(), chunk.size()) == 0;
-    return {};
-  }));
-  return same && at == expected.size();
-}
-
 Result<bool> is_copy(const zip::Reader& a, const zip::Member& left, const zip::Reader& b, const zip::Member& right) {
   if (left.size != right.size || left.crc != right.crc || left.method != right.method ||
       left.stored_size != right.stored_size || left.executable() != right.executable())
@@ -150,8 +135,17 @@ Result<bool> is_copy(const zip::Reader& a, const zip::Member& left, const zip::R
                     b.archive().slice(right.data_offset, right.stored_size));
 }
 
+/// How the new entries were packed, and how many threads read them back.
+struct WrittenAs {
+  std::span<const zip::Written> entries;
+  unsigned workers = 1;
+};
+
 /// The archive holds what is kept and what was proven, and nothing else.
-Result<void> read_back_thinned(const ThinPlan& plan, const content::Rope& archive, const std::string& file_name) {
+Result<void> read_back_thinned(const ThinPlan& plan, const WrittenAs& written, const content::Rope& archive,
+                               const std::string& file_name) {
+  std::map<std::string_view, std::span<const std::uint32_t>> pieces;
+  for (const auto& entry : written.entries) pieces.emplace(entry.name, entry.pieces);
   Findings findings;
   auto zip = zip::Reader::open(archive, file_name, findings);
   if (!zip || !findings.empty()) return reads_otherwise(findings.empty() ? file_name : findings.front().message);
@@ -163,8 +157,9 @@ Result<void> read_back_thinned(const ThinPlan& plan, const content::Rope& archiv
     ++expected;
     const auto* found = zip->find(members[i].name);
     if (!found) return reads_otherwise(members[i].name);
-    TRY(bool same,
-        look.thinned ? inflates_to(*zip, *found, *look.thinned) : is_copy(plan.wheel.zip, members[i], *zip, *found));
+    TRY(bool same, look.thinned
+                       ? zip::inflates_to(*zip, *found, {*look.thinned, pieces[members[i].name], written.workers})
+                       : is_copy(plan.wheel.zip, members[i], *zip, *found));
     if (!same || found->executable() != members[i].executable()) return reads_otherwise(members[i].name);
   }
   if (zip->members().size() != expected) return reads_otherwise("it has other files");
@@ -214,15 +209,17 @@ Result<ThinReport> thin(const std::string& path, const ThinOptions& options, con
   report.copied = report.changed.empty() && report.dropped.empty();
   TRY_DO(check_rows(plan, path));
   TRY(auto file, sys::AtomicFile::create(report.path));
+  zip::Report written;
   if (report.copied) {
     TRY_DO(copy_wheel(path, report, file), "while writing " + report.path);
   } else {
-    TRY(auto written, write_thinned(plan, options, file.file()), "while writing " + report.path);
+    TRY(written, write_thinned(plan, options, file.file()), "while writing " + report.path);
     report.size = written.size;
   }
   auto archive = content::Rope::of(std::make_shared<OpenFile>(file.file(), report.size));
   if (!report.copied) {
-    TRY_DO(read_back_thinned(plan, archive, report.file_name), "while writing " + report.path);
+    TRY_DO(read_back_thinned(plan, {written.entries, options.workers}, archive, report.file_name),
+           "while writing " + report.path);
   }
   TRY(report.sha256, content::sha256_of(archive));
   TRY_DO(file.commit_replace());

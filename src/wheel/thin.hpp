@@ -39,8 +39,9 @@ struct ThinReport {
 /// `.hsaco`, `.co` and `.kpack` files with code for no other) are left out if nobody asked for it. RECORD is new; its
 /// signatures are dropped. If there is nothing to remove, or no device code at all, the wheel is copied byte for byte.
 ///
-/// Before the file gets its name it is read back: changed members are inflated and compared with what was proven, all
-/// others have the same stored bytes.
+/// Before the file gets its name it is read back: changed members are inflated piece by piece and compared with what
+/// was proven (zip/read_back.hpp), all others have the same stored bytes. Chunks of 1 MiB that do not change are not
+/// packed again if the wheel holds them as pieces of their own, as the wheels that Quarry packs do.
 ///
 /// Fails with invalid_argument W025 if the wheel lies in `output_dir`; failed W010 if the wheel is not sound, also if a
 /// library does not match its digest in RECORD; not_found G114 if it holds device code, and none for the devices;

@@ -1,5 +1,6 @@
 #include "wheel/thin_look.hpp"
 
+#include "codec/deflate_chunk.hpp"
 #include "content/spool.hpp"
 #include "gpu/contents.hpp"
 #include "gpu/names.hpp"
@@ -35,6 +36,7 @@ struct Looking {
 struct Fetched {
   std::shared_ptr<content::Excerpt> content;
   std::string sha256; ///< as RECORD writes it
+  zip::Cuts cuts;
 };
 
 std::string_view head_of(std::span<const std::byte> chunk) {
@@ -61,11 +63,12 @@ Result<Fetched> fetch(const Looking& looking, const zip::Member& member, const s
   auto keep = [&](std::span<const std::byte> chunk) {
     if (kept) kept = excerpt.feed(chunk);
   };
-  TRY(auto sha256, digest_member(looking.zip, member, {"sha256", looking.options.workers > 1, keep}),
+  zip::Cuts cuts;
+  TRY(auto sha256, digest_member(looking.zip, member, {"sha256", looking.options.workers > 1, keep, &cuts}),
       "while reading " + names::printable(member.name));
   TRY_DO(kept);
   TRY(auto content, excerpt.finish());
-  return Fetched{std::move(content), std::move(sha256)};
+  return Fetched{std::move(content), std::move(sha256), std::move(cuts)};
 }
 
 /// Whether the look is the one that the whole member would give: nothing was read that is not kept, and nothing of that
@@ -80,6 +83,22 @@ bool is_as_of_whole(const content::Excerpt& excerpt, const Result<MemberLook>& l
   });
 }
 
+/// The chunks that the wheel holds packed, between two cuts, and that thinning leaves alone.
+std::shared_ptr<const zip::OldStream> unchanged_chunks(const Looking& looking, const zip::Member& member,
+                                                       const zip::Cuts& cuts, const content::Rope& before,
+                                                       const content::Rope& after) {
+  auto old = std::make_shared<zip::OldStream>();
+  old->bytes = looking.zip.archive().slice(member.data_offset, member.stored_size);
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    const auto at = std::uint64_t{i} * codec::k_chunk_bytes;
+    bool packed = (i == 0 || cuts[i] != 0) && cuts[i + 1] > cuts[i];
+    if (packed && at + codec::k_chunk_bytes <= after.size() &&
+        content::same_piece({before, at}, {after, at}, codec::k_chunk_bytes))
+      old->chunks.emplace(i, zip::OldStream::Place{cuts[i], static_cast<std::uint32_t>(cuts[i + 1] - cuts[i])});
+  }
+  return old;
+}
+
 /// Looks at what is kept of the member. Returns nullopt if that was not enough: never if `all` is kept.
 Result<std::optional<MemberLook>> look_inside(const Looking& looking, const zip::Member& member,
                                               const std::shared_ptr<content::Spool>& spool, bool all) {
@@ -87,9 +106,11 @@ Result<std::optional<MemberLook>> look_inside(const Looking& looking, const zip:
   auto expected = looking.digests.find(member.name);
   if (expected != looking.digests.end() && expected->second != fetched.sha256)
     return not_sound(names::printable(member.name), {"it does not match its digest in RECORD"});
-  auto look = thin_member(member.name, content::Rope::of(fetched.content), looking.options, spool);
+  const auto content = content::Rope::of(fetched.content);
+  auto look = thin_member(member.name, content, looking.options, spool);
   if (!all && !is_as_of_whole(*fetched.content, look)) return std::optional<MemberLook>();
   if (!look) return fail(std::move(look).error());
+  if (look->thinned) look->old_stream = unchanged_chunks(looking, member, fetched.cuts, content, *look->thinned);
   return std::optional(std::move(*look));
 }
 

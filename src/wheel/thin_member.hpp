@@ -3,6 +3,7 @@
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "content/spool.hpp"
+#include "zip/writer.hpp"
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -32,12 +33,13 @@ using CodeByTarget = std::map<std::string, TargetCode>;
 void add_code(CodeByTarget& into, const CodeByTarget& more);
 
 struct MemberLook {
-  bool dropped = false;                 ///< the file leaves the wheel
-  std::optional<content::Rope> thinned; ///< the new content, if it changes
-  CodeByTarget code;                    ///< of what was read: files that are dropped by their path are not
-  std::set<std::string> processors;     ///< whose code it has; of a file that its path drops, the one that it names
-  std::set<std::string> by_path;        ///< whose kernels it has by its path, in a format that is not read
-  std::vector<std::string> left;        ///< why code stays that nobody asked for
+  bool dropped = false;                                  ///< the file leaves the wheel
+  std::optional<content::Rope> thinned;                  ///< the new content, if it changes
+  std::shared_ptr<const zip::OldStream> old_stream = {}; ///< what is packed already of `thinned`; may be null
+  CodeByTarget code;                ///< of what was read: files that are dropped by their path are not
+  std::set<std::string> processors; ///< whose code it has; of a file that its path drops, the one that it names
+  std::set<std::string> by_path;    ///< whose kernels it has by its path, in a format that is not read
+  std::vector<std::string> left;    ///< why code stays that nobody asked for
 };
 
 /// What the path alone says: a file for a target that nobody asked for is dropped and need not be read. Static

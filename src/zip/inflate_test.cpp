@@ -50,10 +50,10 @@ std::optional<std::string> zlib_inflated(const std::string& packed, std::size_t 
 
 std::optional<std::string> ours(const std::string& packed, std::size_t size) {
   std::string out;
-  auto done = inflate(content::Rope::literal(packed), size, [&](std::span<const std::byte> chunk) -> Result<void> {
-    out.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
-    return {};
-  });
+  auto done = inflate(content::Rope::literal(packed), size, {[&](std::span<const std::byte> chunk) -> Result<void> {
+                        out.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+                        return {};
+                      }});
   return done ? std::optional(out) : std::nullopt;
 }
 

@@ -113,7 +113,7 @@ std::string end_records(std::uint64_t count, std::uint64_t offset, std::uint64_t
 } // namespace
 
 void Layout::begin(const Entry& entry) {
-  current_ = {entry.name, entry.data.size(), 0, 0, {}};
+  current_ = {entry.name, entry.data.size(), 0, 0, {}, {}};
   place_ = {end_, k_method_deflate, entry.executable};
   data_offset_ = end_ + k_local_bytes + entry.name.size() + (local_is_zip64(entry.data.size()) ? 20 : 0);
 }
@@ -129,6 +129,8 @@ Result<void> Layout::add(const Entry& entry, const PackedChunk& chunk) {
   TRY_DO(into_.write_at(data_offset_ + current_.stored_size, bytes));
   begin_sync(bytes.size());
   current_.stored_size += bytes.size();
+  bool one_of_several = chunk.offset > 0 || !chunk.last;
+  if (one_of_several && !store) current_.pieces.push_back(static_cast<std::uint32_t>(bytes.size()));
   return chunk.last ? complete(entry, chunk) : Result<void>{};
 }
 
@@ -137,7 +139,7 @@ Result<void> Layout::keep(const Member& member, const content::Rope& archive) {
     return fail(ErrorKind::unsupported, "Z023",
                 fmt::format("{} is larger packed than unpacked, and its size has no place in a header", member.name),
                 "pack the wheel again: `quarry wheel unpack`, then `quarry wheel pack`");
-  current_ = {member.name, member.size, 0, member.crc, {}};
+  current_ = {member.name, member.size, 0, member.crc, {}, {}};
   place_ = {end_, member.method, member.executable()};
   data_offset_ = end_ + k_local_bytes + member.name.size() + (local_is_zip64(member.size) ? 20 : 0);
   TRY_DO(content::pump(archive.slice(member.data_offset, member.stored_size),
@@ -177,6 +179,7 @@ Result<void> Layout::place() {
 Result<void> Layout::store_instead(const Entry& entry) {
   place_.method = k_method_stored;
   current_.stored_size = 0;
+  current_.pieces.clear();
   std::uint32_t crc = 0;
   TRY_DO(content::pump(entry.data, [&](std::span<const std::byte> part) -> Result<void> {
     crc = crc32(crc, part);

@@ -176,10 +176,10 @@ Result<std::string> unpacked(const std::string& name, const Header& header, std:
     content = std::move(packed);
   else
     TRY_DO(inflate(content::Rope::literal(std::move(packed)), header.size,
-                   [&](std::span<const std::byte> chunk) -> Result<void> {
+                   {[&](std::span<const std::byte> chunk) -> Result<void> {
                      content.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
                      return {};
-                   }),
+                   }}),
            where());
   if (crc32(0, std::as_bytes(std::span(content))) != header.crc)
     return damaged(name, "Z005", fmt::format("the data of {} does not match its CRC", names::printable(header.name)));

@@ -1,10 +1,12 @@
 #include "zip/pipeline.hpp"
 
 #include "thread/guard.hpp"
+#include "zip/piece.hpp"
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <fmt/core.h>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -140,14 +142,30 @@ private:
       c.packed = c.data;
       return;
     }
+    if (take_from_old_stream(s)) return;
     auto encoded = encoder_.encode({c.data, std::span(s.input).first(s.history), c.last}, s.output);
     c.method = encoded.method;
     c.packed = std::span(s.output).first(encoded.size);
+  }
+  bool take_from_old_stream(Slot& s) {
+    auto& c = s.chunk;
+    const auto& old = entries_[c.entry].old_stream;
+    if (!old || c.last) return false;
+    auto place = old->chunks.find(c.offset / codec::k_chunk_bytes);
+    if (place == old->chunks.end() || place->second.size > s.output.size()) return false;
+    auto packed = std::span(s.output).first(place->second.size);
+    if (!old->bytes.read(place->second.begin, packed)) return false;
+    if (!inflater_) inflater_ = std::make_unique<PieceInflater>();
+    if (!inflater_->gives({packed, std::span(s.input).first(s.history), false}, c.data)) return false;
+    c.method = codec::ChunkMethod::dense;
+    c.packed = packed;
+    return true;
   }
 
   std::span<const Entry> entries_;
   codec::Profile profile_;
   codec::ChunkEncoder encoder_;
+  std::unique_ptr<PieceInflater> inflater_ = {}; ///< made when the first chunk needs it
   Sha256Hasher hasher_;
 };
 

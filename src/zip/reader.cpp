@@ -263,8 +263,8 @@ const Member* Reader::find(std::string_view name) const {
   return it == by_name_.end() || members_[*it].name != name ? nullptr : &members_[*it];
 }
 
-Result<void> Reader::read(const Member& member,
-                          const std::function<Result<void>(std::span<const std::byte>)>& tap) const {
+Result<void> Reader::read(const Member& member, const std::function<Result<void>(std::span<const std::byte>)>& tap,
+                          Cuts* cuts) const {
   auto packed = archive_.slice(member.data_offset, member.stored_size);
   std::uint32_t crc = 0;
   auto checked = [&](std::span<const std::byte> chunk) -> Result<void> {
@@ -275,7 +275,7 @@ Result<void> Reader::read(const Member& member,
   auto where = [&] { return fmt::format("while reading {}!{}", name_, names::printable(member.name)); };
   bool nothing = member.is_directory && member.stored_size == 0;
   if (member.method == k_method_deflate && !nothing)
-    TRY_DO(inflate(packed, member.size, checked), where());
+    TRY_DO(inflate(packed, member.size, {checked, cuts}), where());
   else
     TRY_DO(content::pump(packed, checked), where());
   if (crc != member.crc)

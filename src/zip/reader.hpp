@@ -37,6 +37,11 @@ struct Limits {
 /// hash 256 MiB takes 0.3 s.
 std::uint64_t expansion_allowed(std::uint64_t archive_bytes, const Limits& limits = {});
 
+/// Where chunk `n` of a member (codec::k_chunk_bytes each) begins in its stored bytes, if deflate blocks end there, and
+/// a byte: behind an empty stored block, as Quarry's writer and flushes of other programs leave it. 0, but for the
+/// first chunk, where that is not so, or not known.
+using Cuts = std::vector<std::uint64_t>;
+
 class Reader {
 public:
   /// Reads and checks the whole framing: end records, central directory, every local header, that records are back to
@@ -49,8 +54,9 @@ public:
   const Member* find(std::string_view name) const;
   const content::Rope& archive() const { return archive_; }
   /// Inflates one member in chunks of at most 1 MiB; checks size and CRC (corrupt Z005). Stops between
-  /// two chunks when the program is interrupted (cancelled D006). Thread-safe.
-  Result<void> read(const Member& member, const std::function<Result<void>(std::span<const std::byte>)>& tap) const;
+  /// two chunks when the program is interrupted (cancelled D006). `cuts` gets those of a deflated member. Thread-safe.
+  Result<void> read(const Member& member, const std::function<Result<void>(std::span<const std::byte>)>& tap,
+                    Cuts* cuts = nullptr) const;
   Result<std::string> read_all(const Member& member, std::uint64_t max_bytes) const;
 
 private:

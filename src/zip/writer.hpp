@@ -10,16 +10,33 @@
 #include "zip/reader.hpp"
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace quarry::zip {
 
+/// An older deflate stream that holds parts of an entry: of a file that has changed elsewhere.
+struct OldStream {
+  struct Place {
+    std::uint64_t begin = 0;
+    std::uint32_t size = 0;
+  };
+  content::Rope bytes;
+  /// The chunks of the entry (codec::k_chunk_bytes), by number, that are in the stream, and which bytes of it give
+  /// each.
+  std::map<std::uint64_t, Place> chunks;
+};
+
 struct Entry {
   std::string name; ///< relative, '/' separated; checked before writing (Z001, Z013, Z014, Z017, Z018)
   content::Rope data;
   bool executable = false; ///< 0755 instead of 0644
+  /// May be null. A chunk's bytes are taken from it if they inflate to exactly the chunk, and if they do not, or the
+  /// stream cannot be read, the chunk is packed. Not in Profile::stored.
+  std::shared_ptr<const OldStream> old_stream = {};
 };
 
 struct Written {
@@ -27,6 +44,8 @@ struct Written {
   std::uint64_t size = 0, stored_size = 0;
   std::uint32_t crc = 0;
   Sha256 sha256;
+  /// Of a new entry of several chunks that is deflated: the stored bytes of each. Else empty.
+  std::vector<std::uint32_t> pieces = {};
 };
 
 struct Options {

@@ -1,0 +1,23 @@
+#pragma once
+// Whether an entry reads back as it was packed.
+#include "content/rope.hpp"
+#include "zip/reader.hpp"
+#include <cstdint>
+#include <span>
+
+namespace quarry::zip {
+
+struct PackedContent {
+  const content::Rope& content;
+  std::span<const std::uint32_t> pieces; ///< Written::pieces
+  unsigned workers = 1;
+};
+
+/// Inflates what is stored of the member, and compares it with `expected.content` and with the CRC. Piece by piece, on
+/// several threads, if there are pieces: each must give its part of the content by itself, and end where the next one
+/// can begin. So a piece for zeros behind zeros that has the same bytes as one that was inflated is not inflated again:
+/// what thinning leaves of a library has a thousand. Fails as Reader::read() does, and if the content cannot be read.
+/// Memory: 3 MiB for each worker.
+Result<bool> inflates_to(const Reader& zip, const Member& member, const PackedContent& expected);
+
+} // namespace quarry::zip

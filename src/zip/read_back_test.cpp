@@ -1,0 +1,183 @@
+#include "zip/read_back.hpp"
+
+#include "codec/deflate_chunk.hpp"
+#include "sys/file.hpp"
+#include "sys/process.hpp"
+#include "zip/piece.hpp"
+#include "zip/writer.hpp"
+#include <gtest/gtest.h>
+#include <random>
+
+namespace quarry::zip {
+namespace {
+
+constexpr std::size_t k_chunk = codec::k_chunk_bytes;
+
+std::string text_of(std::size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::string text;
+  while (text.size() < size) text += "line " + std::to_string(random() % 5000) + '\n';
+  text.resize(size);
+  return text;
+}
+
+class ReadBack : public testing::Test {
+protected:
+  void SetUp() override { directory_ = sys::make_temporary_directory(testing::TempDir(), "zip-").value(); }
+  void TearDown() override { ASSERT_TRUE(sys::remove_tree(directory_)); }
+
+  struct Made {
+    Written written;
+    std::string archive;
+  };
+  Made packed(const Entry& entry, codec::Profile profile = codec::Profile::release) {
+    auto path = directory_ + "/x.zip";
+    Report report;
+    {
+      auto file = sys::File::create(path).value();
+      report = write({entry}, {}, {profile, 2, {}, 1000}, file).value();
+    }
+    return {report.entries.at(0), sys::read_file(path, 1u << 30).value()};
+  }
+  static Reader opened(const std::string& archive) {
+    Findings findings;
+    return Reader::open(content::Rope::literal(archive), "x.zip", findings, {.ratio_max = 2000}).value();
+  }
+  static bool reads(const std::string& archive, const content::Rope& content, std::span<const std::uint32_t> pieces) {
+    auto zip = opened(archive);
+    auto same = inflates_to(zip, zip.members().at(0), {content, pieces, 3});
+    return same.value();
+  }
+  std::string directory_;
+};
+
+/// Text, zeros as thinning leaves them, text: three pieces that are zeros behind zeros.
+content::Rope with_zeros() {
+  auto rope = content::Rope::literal(text_of(k_chunk + 70'000, 1));
+  rope.append(content::Rope::zeros(5 * k_chunk)).append(content::Rope::literal(text_of(100'000, 2)));
+  return rope;
+}
+
+TEST_F(ReadBack, ComparesEachPiece) {
+  for (auto profile : {codec::Profile::release, codec::Profile::ci}) {
+    const auto content = with_zeros();
+    auto made = packed({"x", content}, profile);
+    const auto& pieces = made.written.pieces;
+    ASSERT_EQ(pieces.size(), 7u);
+    EXPECT_TRUE(reads(made.archive, content, pieces));
+    EXPECT_TRUE(reads(made.archive, content, {}));
+    for (std::uint64_t place : {std::uint64_t{0}, k_chunk + 80'000, 4 * k_chunk + 5, content.size() - 1})
+      for (const auto& how : {std::span<const std::uint32_t>(pieces), std::span<const std::uint32_t>()})
+        EXPECT_FALSE(reads(made.archive, content.overlay(place, "\x01"), how)) << place;
+    EXPECT_FALSE(reads(made.archive, content.slice(0, content.size() - 1), pieces));
+  }
+}
+
+TEST_F(ReadBack, ReadsThePiecesOfZerosThatItDoesNotInflate) {
+  const auto content = with_zeros();
+  auto made = packed({"x", content});
+  std::uint64_t begin = opened(made.archive).members().at(0).data_offset;
+  for (std::size_t i = 0; i < made.written.pieces.size(); ++i) {
+    auto damaged = made.archive;
+    damaged[begin + made.written.pieces[i] / 2] ^= 4;
+    EXPECT_FALSE(reads(damaged, content, made.written.pieces)) << i;
+    begin += made.written.pieces[i];
+  }
+}
+
+TEST_F(ReadBack, RefusesPiecesThatDoNotFit) {
+  const auto content = with_zeros();
+  auto made = packed({"x", content});
+  auto pieces = made.written.pieces;
+  ++pieces[2], --pieces[3];
+  EXPECT_FALSE(reads(made.archive, content, pieces));
+  pieces = made.written.pieces;
+  pieces.back() -= 1;
+  EXPECT_FALSE(reads(made.archive, content, pieces));
+  pieces = made.written.pieces;
+  pieces[5] += pieces[6];
+  pieces.pop_back();
+  EXPECT_FALSE(reads(made.archive, content, pieces));
+}
+
+TEST_F(ReadBack, HasNoPiecesOfWhatIsStoredOrSmall) {
+  EXPECT_TRUE(packed({"x", content::Rope::literal(text_of(k_chunk, 3))}).written.pieces.empty());
+  std::mt19937 random(4);
+  std::string noise(2 * k_chunk, '\0');
+  for (auto& c : noise) c = static_cast<char>(random());
+  const auto content = content::Rope::literal(noise);
+  auto made = packed({"x", content});
+  EXPECT_TRUE(made.written.pieces.empty());
+  EXPECT_TRUE(reads(made.archive, content, made.written.pieces));
+}
+
+TEST(PieceInflater, WantsTheEndOfABlock) {
+  codec::ChunkEncoder encoder(codec::Profile::release);
+  auto data = text_of(200'000, 5);
+  auto bytes = std::as_bytes(std::span(data));
+  std::vector<std::byte> out(codec::encoded_bytes_max(data.size()));
+  auto size = encoder.encode({bytes, {}, false}, out).size;
+  std::span<const std::byte> piece(out.data(), size);
+  PieceInflater inflater;
+  EXPECT_TRUE(inflater.gives({piece, {}, false}, bytes));
+  EXPECT_FALSE(inflater.gives({piece, {}, true}, bytes)); // the stream goes on
+  for (std::size_t less = 1; less <= 6; ++less)           // all of the data, and a block that has not ended
+    EXPECT_FALSE(inflater.gives({piece.first(size - less), {}, false}, bytes)) << less;
+  EXPECT_FALSE(inflater.gives({std::span<const std::byte>(out.data(), size + 1), {}, false}, bytes));
+  EXPECT_FALSE(inflater.gives({piece, {}, false}, bytes.first(bytes.size() - 1)));
+  size = encoder.encode({bytes, {}, true}, out).size;
+  EXPECT_TRUE(inflater.gives({{out.data(), size}, {}, true}, bytes));
+  EXPECT_FALSE(inflater.gives({{out.data(), size}, {}, false}, bytes));
+}
+
+/// The cuts of the only member.
+Cuts cuts_of(const Reader& zip) {
+  Cuts cuts;
+  EXPECT_TRUE(zip.read(zip.members().at(0), [](std::span<const std::byte>) -> Result<void> { return {}; }, &cuts));
+  return cuts;
+}
+
+TEST_F(ReadBack, FindsWhereThePiecesOfAStreamBegin) {
+  for (auto profile : {codec::Profile::release, codec::Profile::ci}) {
+    auto made = packed({"x", content::Rope::literal(text_of(4 * k_chunk + 9, 6))}, profile);
+    auto zip = opened(made.archive);
+    Cuts expected{0};
+    for (std::size_t i = 0; i + 1 < made.written.pieces.size(); ++i)
+      expected.push_back(expected.back() + made.written.pieces[i]);
+    EXPECT_EQ(cuts_of(zip), expected);
+  }
+}
+
+TEST_F(ReadBack, TakesChunksOfAnOldStreamIfTheyGiveTheSameBytes) {
+  auto text = text_of(4 * k_chunk + 9, 7);
+  auto old = packed({"x", content::Rope::literal(text)}, codec::Profile::ci);
+  auto zip = opened(old.archive);
+  const auto cuts = cuts_of(zip);
+  auto stream = std::make_shared<OldStream>();
+  stream->bytes = zip.archive().slice(zip.members().at(0).data_offset, old.written.stored_size);
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+    stream->chunks[i] = {cuts[i], static_cast<std::uint32_t>(cuts[i + 1] - cuts[i])};
+  text[k_chunk + 100] ^= 1; // chunk 1 is another one; what is said of it is wrong, and seen to be wrong
+  const auto content = content::Rope::literal(text);
+  auto plain = packed({"x", content}), made = packed({"x", content, false, stream});
+  EXPECT_TRUE(reads(made.archive, content, made.written.pieces));
+  EXPECT_TRUE(reads(made.archive, content, {}));
+  EXPECT_EQ(made.written.pieces[0], old.written.pieces[0]);
+  EXPECT_EQ(made.written.pieces[1], plain.written.pieces[1]);
+  EXPECT_EQ(made.written.pieces[3], old.written.pieces[3]);
+  EXPECT_NE(made.written.pieces[0], plain.written.pieces[0]);
+  EXPECT_EQ(made.written.sha256, plain.written.sha256);
+}
+
+TEST_F(ReadBack, PacksWhatAnOldStreamDoesNotHold) {
+  const auto content = content::Rope::literal(text_of(3 * k_chunk, 8));
+  auto plain = packed({"x", content});
+  auto stream = std::make_shared<OldStream>();
+  stream->bytes = content::Rope::literal("not a stream");
+  stream->chunks = {{0, {0, 12}}, {1, {3, 0}}};
+  auto made = packed({"x", content, false, stream});
+  EXPECT_EQ(made.archive, plain.archive);
+}
+
+} // namespace
+} // namespace quarry::zip
