@@ -153,9 +153,10 @@ Result<bool> is_removable(ObjectStore& store, const PageSource& source, const st
 
 /// A removal has no precondition. If another writer needed the page in the meantime, it had changed the source first:
 /// the token then differs, and the next round writes the page again.
-Result<bool> remove_pages(ObjectStore& store, const PageSource& source, const std::string& token,
-                          const std::vector<std::string>& stale, Tally& tally) {
-  if (stale.empty()) return true;
+Result<bool> remove_pages(ObjectStore& store, const PageSource& source, const std::string& token, const Work& work,
+                          Tally& tally) {
+  const auto& stale = work.stale;
+  if (stale.empty() && work.stale_copies.empty()) return true;
   TRY(bool slash_keys, store.slash_keys());
   std::atomic<std::uint64_t> removed = 0;
   TRY_DO(
@@ -169,6 +170,13 @@ Result<bool> remove_pages(ObjectStore& store, const PageSource& source, const st
         }
         return {};
       }));
+  for (const auto& key : work.stale_copies) {
+    if (!slash_keys) break;
+    TRY(auto there, look(store, key));
+    if (!there || !is_our_page(there->bytes)) continue;
+    TRY_DO(store.remove(key));
+    ++removed;
+  }
   tally.done.pages_removed += removed;
   return removed > 0 ? is_still(source, token) : true;
 }
@@ -204,7 +212,7 @@ Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& 
     TRY(bool written, write_batch(store, source, token, batch, tally));
     if (!written) return std::optional<Projected>();
   }
-  TRY(bool removed, remove_pages(store, source, token, work.stale, tally));
+  TRY(bool removed, remove_pages(store, source, token, work, tally));
   if (!removed) return std::optional<Projected>();
   auto pages = tally.done.pages_written;
   if (work.state) {

@@ -38,6 +38,9 @@ struct Work {
   /// another writer needs. That writer changed the source first. So the token is read again after the removals: if it
   /// differs, the next round writes the page again.
   std::vector<std::string> stale;
+  /// Keys that end in a slash, of pages that another tool writes from now on: our own copies there are removed, as the
+  /// pages above are. Others stay.
+  std::vector<std::string> stale_copies = {};
   /// Write-ahead state, written before any page: it lacks the entries of the pages that are about to change, so that
   /// after a crash the next writer does not trust these pages.
   std::optional<index::Page> state_before = {};

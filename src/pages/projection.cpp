@@ -105,6 +105,7 @@ Result<Work> work_of(ObjectReader& store, const std::string& directory, const st
   std::set<std::string> current;
   for (const auto& page : pages) current.insert(directory + "/" + page.key);
   Work work;
+  if (settings.find_links == FindLinks::other) work.stale_copies.push_back(directory + "/");
   TRY(work.stale, stale_pages(store, directory, [&](const std::string& key) { return current.contains(key); }));
   if (shown) {
     TRY(auto gone, stale_repository_pages(store, directory, current));

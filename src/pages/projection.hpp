@@ -42,7 +42,7 @@ Findings foreign_notes(const Projected& projected);
 /// As long as `simple-json/index.html` does not exist, which is written last, a call replaces HTML pages of another
 /// tool, except one that somebody writes again meanwhile. Later calls leave such pages and name them in `foreign`
 /// (Others::left in page_writer.hpp). If settings.json says that another tool writes the find-links page, this page is
-/// neither written nor removed, nor is its copy under the key `{directory}/`.
+/// neither written nor removed; its copy under the key `{directory}/` is not written, and removed if it is ours.
 ///
 /// Fails with precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds; with
 /// already_exists (R018) if two sets disagree about a file; with R005, R007, R010 to R012, R014 or B002 to B004 of a

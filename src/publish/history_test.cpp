@@ -695,6 +695,22 @@ TEST_F(UntestedHistory, APageThatAnotherToolWroteLaterIsLeftToItAlsoByRepair) {
   EXPECT_TRUE(page("index.html").ours);
 }
 
+TEST_F(UntestedHistory, OurCopyOfAFindLinksPageGoesWhenAnotherToolWritesThePage) {
+  ASSERT_TRUE(copy({}));
+  const auto slash = k_dir + "/";
+  ASSERT_TRUE(*target_->head(slash));
+  const auto ours = **target_->get(slash, 1 << 20);
+  ASSERT_TRUE(*pages::write_settings(*target_, {pages::FindLinks::other}));
+  ASSERT_TRUE(*repair_distribution(*target_, k_dir));
+  EXPECT_FALSE(*target_->head(slash)) << "it would show for ever what the directory had";
+  EXPECT_TRUE(*target_->head(k_dir + "/index.html")) << "the other tool replaces the page";
+  EXPECT_TRUE(*target_->head(k_dir + "/simple/"));
+  const std::string theirs = "<a href=\"rocm_sdk_core-7.0-py3-none-any.whl\">core</a>";
+  ASSERT_TRUE(target_->put(slash, content::Rope::literal(theirs), {}));
+  ASSERT_TRUE(*repair_distribution(*target_, k_dir));
+  EXPECT_EQ(**target_->get(slash, 1 << 20), theirs);
+}
+
 TEST_F(UntestedHistory, TheSettingLeavesTheFindLinksPageToTheOtherTool) {
   EXPECT_FALSE(*pages::write_settings(*target_, {}));
   EXPECT_TRUE(*pages::write_settings(*target_, {pages::FindLinks::other}));
@@ -703,6 +719,7 @@ TEST_F(UntestedHistory, TheSettingLeavesTheFindLinksPageToTheOtherTool) {
   ASSERT_TRUE(receipt);
   EXPECT_TRUE(receipt->notes.empty());
   EXPECT_FALSE(*target_->head(k_dir + "/index.html"));
+  EXPECT_FALSE(*target_->head(k_dir + "/"));
   EXPECT_TRUE(page("simple/index.html").ours);
   for (const std::string said : {R"("nobody")", "7", "null", "[]"}) {
     auto text = R"({"find_links":)" + said + R"(,"schema":"quarry.settings/1"})";
