@@ -93,6 +93,12 @@ LeakLists leaks_of(const WheelContents& wheel) {
   return lists;
 }
 
+/// Windows has no execute bits.
+bool is_for_windows_alone(const dist::WheelName& name) {
+  return std::ranges::all_of(text::split(name.tags.platform, '.'),
+                             [](const std::string& tag) { return tag.starts_with("win"); });
+}
+
 struct LayoutReport {
   const WheelContents& wheel;
   Findings findings;
@@ -133,6 +139,12 @@ Findings check_layout(const WheelContents& wheel) {
              "leave the paths out, or replace them by relative ones");
   report.add("Q258", Severity::warning, leaks.secrets, "it seems to hold secrets",
              "leave them out, and replace the keys: whoever can fetch the wheel can read them");
+  if (!is_for_windows_alone(*wheel.report.name))
+    report.add(
+        "Q260", Severity::warning, wheel.untyped_programs,
+        "uv makes these files executable; pip and installer do not, since their modes have no file type",
+        "write whole modes (0100755, not 0755) with the tool that packs the wheel, or pack it with `quarry wheel "
+        "pack`");
   return std::move(report.findings);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // What a wheel would put beside the modules of other packages, and what it should not hold at all: names that others
-// use, too, leftovers of a build, paths of the build machine, secrets. Codes Q253 to Q258. Pure.
+// use, too, leftovers of a build, paths of the build machine, secrets, half a mode. Codes Q253 to Q258 and Q260. Pure.
 #include "base/finding.hpp"
 #include "inspect/wheel_contents.hpp"
 

@@ -24,6 +24,21 @@ std::vector<std::string> found_at(std::set<std::string> installed, std::vector<s
   return out;
 }
 
+TEST(LayoutRules, ModesThatInstallersReadDifferently) {
+  for (auto [tag, expected] : {std::pair("linux_x86_64", 1u), {"any", 1u}, {"win32.win_amd64", 0u}}) {
+    auto wheel = made::wheel(tag, {});
+    wheel.report.metadata.emplace();
+    wheel.installed.insert("x/__init__.py");
+    wheel.untyped_programs = {"x/bin/tool"};
+    auto found = check_layout(wheel);
+    ASSERT_EQ(found.size(), expected) << tag;
+    if (expected == 0) continue;
+    EXPECT_EQ(found[0].code, "Q260");
+    EXPECT_THAT(found[0].message, HasSubstr("uv makes these files executable; pip and installer do not"));
+    EXPECT_THAT(found[0].message, HasSubstr("x/bin/tool"));
+  }
+}
+
 TEST(LayoutRules, NamesAtTheTop) {
   EXPECT_THAT(found_at({"foo/__init__.py", "foo/tests/test.py", "foo.libs/libz.so.1", "foo-stubs/__init__.pyi",
                         "foo.pth", "m.cpython-312-x86_64-linux-gnu.so", "foo/my-script.py", "../../../bin/my-tool"}),

@@ -92,6 +92,14 @@ bool is_worth_keeping(const MachineFile& file) {
   return file.elf || file.pe || !file.findings.empty() || is_worth_listing(file.device);
 }
 
+/// uv looks at the execute bits alone; pip and installer want a regular file by its type, too. A library is loaded
+/// whatever its mode.
+bool is_untyped_program(const zip::Member& member) {
+  constexpr unsigned k_type_mask = 0170000, k_execute = 0111;
+  return !member.is_directory && (member.mode & k_type_mask) == 0 && (member.mode & k_execute) != 0 &&
+         !is_named_like_library(member.name);
+}
+
 /// Looks at each file of a wheel while it flows by. Each member has a slot, so that threads need no lock.
 class Looker final : public wheel::Observer {
 public:
@@ -100,6 +108,8 @@ public:
   void begin(const zip::Reader& zip) override {
     zip_ = &zip;
     slots_.resize(zip.members().size());
+    for (const auto& member : zip.members())
+      if (is_untyped_program(member)) untyped_programs_.push_back(member.name);
   }
 
   void feed(std::size_t member, std::span<const std::byte> bytes) override {
@@ -143,6 +153,7 @@ public:
       if (!slot.leaks.empty()) wheel.leaks.emplace(member, std::move(slot.leaks));
     }
     wheel.files = take_files();
+    wheel.untyped_programs = std::move(untyped_programs_);
   }
 
 private:
@@ -200,6 +211,7 @@ private:
   const LookOptions& options_;
   const zip::Reader* zip_ = nullptr;
   std::vector<Slot> slots_;
+  std::vector<std::string> untyped_programs_;
 };
 
 // Sources of entry points

@@ -36,6 +36,7 @@ struct WheelContents {
   std::map<std::string, std::string> sources;
   std::map<std::string, std::string> not_libraries; ///< files that are only named like libraries -> why: "is empty"
   std::map<std::string, TextLeaks> leaks;           ///< text files with paths of the build machine or with secrets
+  std::vector<std::string> untyped_programs; ///< with execute bits in a mode without a type; no libraries, in order
 };
 
 struct LookOptions {

@@ -214,6 +214,7 @@ PAIRS = {
     "Z021": Pair(bytes_changed(with_entries(lambda entries: entries[::-1])), bytes_changed(with_entries(lambda entries: entries))),
     # System 1 is the Amiga, 19 macOS.
     "Z022": Pair(bytes_changed(put(lambda data: first_entry(data) + 5, "B", 1)), bytes_changed(put(lambda data: first_entry(data) + 5, "B", 19))),
+    "Q260": Pair(rewritten(setting("external_attr", 0o755 << 16)), rewritten(setting("external_attr", 0o100755 << 16))),
     "W001": Pair(check(Draft(without=("RECORD",))), SOUND),
     "W002": Pair(check(Draft(record={"foo.py": None})), SOUND),
     "W003": Pair(check(Draft(record={"foo.py": f"foo.py,{digest(b'x')},{len(MAIN)}"})), check(Draft(record={"foo.py": f"foo.py,{digest(MAIN.encode())},{len(MAIN)}"}))),
