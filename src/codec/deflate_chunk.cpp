@@ -188,9 +188,7 @@ std::size_t store(const ChunkInput& in, std::span<std::byte> out) {
   }
   return to;
 }
-} // namespace
 
-namespace {
 /// What thinning leaves of code: whole chunks of zeros, a thousand in a library, which all pack to the same bytes.
 bool is_zeros(const ChunkInput& in) {
   auto zeros = [](std::span<const std::byte> bytes) {

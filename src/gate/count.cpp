@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "dist/family.hpp"
 #include "gate/machines.hpp"
+#include "registry/evidence_counts.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -71,24 +72,13 @@ std::string cover_defect(const CellPlan& plan, const EvidenceRecord& evidence, c
   return {};
 }
 
-std::uint64_t rows_with(const EvidenceRecord& evidence, Outcome::Kind outcome) {
-  return static_cast<std::uint64_t>(
-      std::count_if(evidence.rows.begin(), evidence.rows.end(), [&](const auto& r) { return r.outcome == outcome; }));
-}
-
 // A record that says two things at once says nothing.
 std::string contradiction(const EvidenceRecord& evidence) {
   const auto& r = evidence.result;
   if (!r.kind() || r == Outcome::skipped) return fmt::format("has the unknown outcome \"{}\"", r.text());
   if (r == Outcome::passed && (evidence.failed || evidence.errors)) return "says passed and counts failures";
   if (r == Outcome::passed && evidence.passed == 0) return "says passed, and no test has passed";
-  if (evidence.rows.empty()) return {};
-  bool agree = rows_with(evidence, Outcome::passed) == evidence.passed &&
-               rows_with(evidence, Outcome::failed) == evidence.failed &&
-               rows_with(evidence, Outcome::skipped) == evidence.skipped &&
-               rows_with(evidence, Outcome::error) == evidence.errors &&
-               evidence.passed + evidence.failed + evidence.skipped + evidence.errors == evidence.rows.size();
-  return agree ? "" : "has counts that do not agree with its rows";
+  return registry::counts_its_rows(evidence) ? "" : "has counts that do not agree with its rows";
 }
 
 /// What the policy's [[suite]] asks for, and the record does not show.

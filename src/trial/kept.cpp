@@ -2,6 +2,7 @@
 
 #include "base/codes.hpp"
 #include "base/text.hpp"
+#include "registry/evidence_counts.hpp"
 #include "registry/registry.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -9,7 +10,6 @@
 #include "venv/source.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <utility>
 
 namespace quarry::trial {
 
@@ -39,19 +39,6 @@ Result<void> check_name(const std::string& file, std::string_view record) {
   return fail(ErrorKind::corrupt, "X022",
               fmt::format("{} was altered: its sha256 is {}", file, digest.substr(0, k_name_digits)),
               "nothing was recorded: look at the job that kept it, and test again");
-}
-
-/// Whether the numbers are those of the rows; gate::judge() counts no other record, either.
-bool counts_its_rows(const registry::EvidenceRecord& evidence) {
-  using Kind = registry::Outcome::Kind;
-  if (evidence.rows.empty()) return true;
-  for (const auto& [kind, count] :
-       {std::pair(Kind::passed, evidence.passed), std::pair(Kind::failed, evidence.failed),
-        std::pair(Kind::skipped, evidence.skipped), std::pair(Kind::error, evidence.errors)})
-    if (static_cast<std::uint64_t>(std::ranges::count_if(
-            evidence.rows, [&](const registry::TestRow& row) { return row.outcome == kind; })) != count)
-      return false;
-  return evidence.passed + evidence.failed + evidence.skipped + evidence.errors == evidence.rows.size();
 }
 
 } // namespace
@@ -117,7 +104,7 @@ Result<Recorded> record_kept(const std::string& file, const About& about, store:
   TRY_DO(check_name(file, text));
   auto evidence = registry::parse_evidence({text, file});
   if (!evidence) return not_kept(file, evidence.error().message);
-  if (!counts_its_rows(*evidence)) return not_kept(file, "its counts do not agree with its rows");
+  if (!registry::counts_its_rows(*evidence)) return not_kept(file, "its counts do not agree with its rows");
   auto log = sys::read_file(log_beside(file), k_log_bytes_max);
   if (!log) return not_kept(file, log.error().message);
   if (log_key(*log) != evidence->log)

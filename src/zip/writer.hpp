@@ -44,7 +44,7 @@ struct Written {
   std::uint64_t size = 0, stored_size = 0;
   std::uint32_t crc = 0;
   Sha256 sha256;
-  /// Of a new entry of several chunks that is deflated: the stored bytes of each. Else empty.
+  /// The stored bytes of each chunk of a new, deflated entry that has several; else empty.
   std::vector<std::uint32_t> pieces = {};
 };
 

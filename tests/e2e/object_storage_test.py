@@ -463,6 +463,34 @@ def test_what_is_denied_ends_with_4(packages):
         assert server.control("GET")["ledger"] == []
 
 
+def test_a_channel_that_cannot_be_read_is_a_note(packages, next_packages):
+    """A role that may not read the channel plans all the same, and is told what was not compared."""
+    with double() as (server, store):
+        publish(store, packages, "1", "--channel", "staging")
+        words = ("publish", next_packages, "--run-id", "2", *RUN, "--channel", "staging", "--dry-run")
+        assert "could not be read" not in store.good(*words).err
+        server.control("POST", {"faults": [{"action": "status:403:AccessDenied", "method": "GET", "key": "p/channels/staging.json", "times": 1000}]})
+        done = store.good(*words)
+        said = " ".join(done.err.split())
+        assert "note[Q421]: channel staging: the channel could not be read (K003: " in said, done.err
+        assert "so versions are not compared with what it shows" in said
+
+
+def test_an_object_that_vanishes_while_put_looks_at_it_is_stored(tmp_path):
+    """The server says that the key exists; by the time it is compared, somebody has removed it."""
+    (tmp_path / "a.bin").write_bytes(b"one")
+    with double() as (server, store):
+        store.good("store", "put", tmp_path / "a.bin", "probed")
+        server.control("DELETE")
+        server.control("POST", {"faults": [{"action": "status:412:PreconditionFailed", "method": "PUT", "key": "p/k", "times": 1}]})
+        assert store.good("store", "put", tmp_path / "a.bin", "k").out == "k  3 bytes\n"
+        assert objects_of(store)["p/k"] == b"one"
+        assert len([row for row in server.control("GET")["ledger"] if row[:2] == ["PUT", "p/k"]]) == 2
+        store.good("store", "put", tmp_path / "a.bin", "k")  # now it is there, with these bytes
+        (tmp_path / "a.bin").write_bytes(b"two")
+        store.refused("R009", 7, "store", "put", tmp_path / "a.bin", "k")
+
+
 def test_a_directory_of_a_bucket_names_its_sets(bucket, packages):
     digest = publish(bucket, packages, "1").json["set"]
     directory = f"1-linux/python/{small_artifacts.FAMILY}"
