@@ -94,7 +94,7 @@ Comparison compare_with_payload(const Distribution& distribution, const Unpacked
 
 Comparison compare_archive(const FileCheck& archive, const Distribution& distribution, const Unpacked& unpacked) {
   Comparison result;
-  if (sys::exists(path::join(unpacked.site_packages, archive.path))) {
+  if (!is_gone(path::join(unpacked.site_packages, archive.path))) {
     result.checks.push_back(archive);
     return result;
   }

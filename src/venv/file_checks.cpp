@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "content/rope.hpp"
+#include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -72,6 +73,8 @@ Result<Defects> run_checks(const std::string& site_packages, std::vector<FileChe
   std::erase_if(texts, [](const std::string& text) { return text.empty(); });
   return texts;
 }
+
+bool is_gone(const std::string& path) { return !sys::exists(path) && !sys::read_link(path); }
 
 bool is_bytecode(std::string_view path) { return path.find("__pycache__/") != path.npos && path.ends_with(".pyc"); }
 

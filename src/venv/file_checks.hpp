@@ -60,6 +60,9 @@ bool is_place_of_build_note(std::string_view path);
 /// Is this a build note: a docstring and the assignment, nothing else? Pure.
 bool is_build_note(const std::string& text);
 
+/// Whether nothing has the name, not even a link that leads nowhere.
+bool is_gone(const std::string& path);
+
 /// A file that Python or an installer makes of a .py file.
 bool is_bytecode(std::string_view path);
 

@@ -799,6 +799,9 @@ TEST_F(UnpackedByScripts, TheArchiveMayBeGoneOnceEveryMemberIsThere) {
   must(sys::write_file(in_site("rocm_sdk_devel/_devel.tar"), "other"));
   expect_defect("rocm_sdk_devel/_devel.tar has 5 bytes");
   must(sys::remove_file(in_site("rocm_sdk_devel/_devel.tar")));
+  std::filesystem::create_symlink("nowhere", in_site("rocm_sdk_devel/_devel.tar"));
+  expect_defect("rocm_sdk_devel/_devel.tar is missing");
+  must(sys::remove_file(in_site("rocm_sdk_devel/_devel.tar")));
   must(sys::remove_file(in_site(k_into + "include/hip.h")));
   expect_defect("include/hip.h is missing");
   must(sys::remove_file(in_site(k_into + "include/hip2.h")));

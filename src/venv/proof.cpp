@@ -242,8 +242,8 @@ Result<void> prove_unchanged(const std::vector<Distribution>& distributions, con
       defects.push_back(fmt::format("the RECORD of {} is not the one that was installed", file.project));
     for (const auto& [path, row] : found->record) {
       // TheRock's own scripts leave the row of the archive that they have unpacked.
-      bool gone = is_devel_payload(*found, path) && is_expanded(*found) &&
-                  !sys::exists(path::join(environment.site_packages, path));
+      bool gone =
+          is_devel_payload(*found, path) && is_expanded(*found) && is_gone(path::join(environment.site_packages, path));
       if (row.sha256 && !gone) checks.push_back({path, *row.sha256, row.size});
     }
   }
