@@ -132,6 +132,25 @@ def test_an_empty_directory_below_data(directory, install, tmp_path):
     assert (install("uv", wheel).returncode == 0) == (directory == "bar-2.0.data/")
 
 
+@pytest.mark.parametrize("name", INSTALLERS)
+@pytest.mark.parametrize(("mode", "executable"), [(0o755, {"uv"}), (0o100755, set(INSTALLERS)), (0o100644, set())], ids=["untyped", "whole", "plain"])
+def test_execute_bits_without_a_file_type(name, mode, executable, install, tmp_path):
+    tools = {"foo/tool", data("scripts/foo-tool")}
+    sound = foo(tmp_path / "sound", files={tool: "#!/bin/sh\n" for tool in tools})
+    wheel = tmp_path / sound.name
+    with zipfile.ZipFile(sound) as source, zipfile.ZipFile(wheel, "w") as target:
+        for entry in source.infolist():
+            entry.external_attr = (mode if entry.filename in tools else 0o100644) << 16
+            target.writestr(entry, source.read(entry))
+    done = install(name, wheel)
+    assert done.returncode == 0, done.output
+    scripts = executable | {"uv"}  # uv makes every script executable
+    for place, expected in ((f"{SITE}/foo/tool", executable), ("bin/foo-tool", scripts)):
+        assert bool((done.home / place).stat().st_mode & 0o111) == (name in expected), place
+    found = [one for one in quarry("wheel", "check", wheel, "--json").json["findings"] if one["code"] == "Q260"]
+    assert len(found) == (mode == 0o755)
+
+
 def test_what_installers_agree_on_is_sound(install, tmp_path):
     files = {"foo/__init__.py": "", data("purelib/foo/a.py"): "a", data("platlib/foo/b.py"): "b", data("scripts/run"): "#!python\n", data("data/share/foo/a.py"): "c", data("headers/a.h"): "h"}
     wheel = foo(tmp_path, files=files, entry_points=SCRIPT, directories=["foo/", "foo-1.0.data/", "foo-1.0.data/purelib/foo/"])
