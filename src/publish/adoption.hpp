@@ -1,12 +1,36 @@
 #pragma once
-// The move of a distribution that says which files of another tool it took over, by whom and why.
-#include "publish/history.hpp"
+// The moves of a distribution that say which files of another tool it took over, by whom and why. A run may be killed
+// between the record of the history and its move, so a record is compared with the moves.
+#include "base/finding.hpp"
+#include "digest/ed25519.hpp"
+#include "registry/history.hpp"
+#include "store/object_store.hpp"
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace quarry::publish {
 
-/// Makes the directory a distribution, and writes the move `adopt`: it shows the same sets as before. To be called
-/// after take_over(). A move for each call. Costs and fails as claim_distribution() and move_distribution() of the
-/// registry; starts over if other writers are faster, then P010. Writes no page.
-Result<void> record_adoption(store::ObjectStore& target, const std::string& directory, const HistoryMove& move);
+/// Records of the untested history that no move of the directory answers for, oldest first. A move answers for a record
+/// of the same time and person: `adopt`, or the later promotion that took the files over. What an earlier version left
+/// without records of its moves counts as answered for. A listing; where there are records, a read for each of them and
+/// for each move.
+Result<std::vector<registry::HistoryRecord>> without_move(store::ObjectReader& store, const std::string& directory);
+
+/// Makes the directory a distribution, and writes a move `adopt` for each record of without_move(): it shows the same
+/// sets as before. To be called after take_over(). The key signs as in move_signed() (shown.hpp). Writes no page. Costs
+/// and fails as without_move(), claim_distribution() and move_distribution() of the registry; starts over if other
+/// writers are faster, then P010.
+Result<void> record_adoptions(store::ObjectStore& target, const std::string& directory,
+                              const std::optional<Ed25519PrivateKey>& key = {});
+/// The same as long as nothing was shown there: what a directory held before our first move to it is a move of its own,
+/// also if the run that took it over was killed. One read if it has moved already.
+Result<void> record_first_adoptions(store::ObjectStore& target, const std::string& directory);
+
+/// Does what is left to do after the seal or the record of an adoption: the moves that are missing, the pages, and the
+/// notes are removed. Does nothing if the directory is not a distribution and nothing was taken over there. Returns and
+/// fails as record_adoptions() and show_directory() (history.hpp).
+Result<Findings> complete_adoption(store::ObjectStore& store, const std::string& directory,
+                                   const std::optional<Ed25519PrivateKey>& key = {});
 
 } // namespace quarry::publish

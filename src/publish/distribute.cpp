@@ -254,13 +254,6 @@ Result<void> refuse_guarded_since(ObjectReader& target, const HistoryPlan& histo
                           there->record.fed_by.front().channel, history.directory, history.files.front().filename),
               "nothing was taken over: run the same command again, which leaves such files out");
 }
-/// What a directory held before our first move to it is a move of its own.
-Result<void> record_first_adoption(ObjectStore& target, const HistoryPlan& history, const HistoryMove& move) {
-  if (history.files.empty()) return {};
-  TRY(auto there, registry::read_distribution(target, history.directory));
-  if (there && there->record.generation > 0) return {};
-  return record_adoption(target, history.directory, move);
-}
 
 } // namespace
 
@@ -360,8 +353,8 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     HistoryMove move{options.now, options.who, options.why, options.tool, options.transfers};
     TRY_DO(refuse_guarded_since(target, history));
     TRY_DO(take_over(target, history, move));
-    TRY_DO(record_first_adoption(target, history, move));
   }
+  for (const auto& [directory, shown] : brought) TRY_DO(record_first_adoptions(target, directory));
   for (const auto& [directory, shown] : brought) TRY_DO(registry::claim_distribution(target, directory));
   TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     TRY_DO(store::copy_once(source, copies[i].from, target, copies[i].to, copies[i].once),

@@ -1,5 +1,4 @@
 #include "publish/history.hpp"
-#include "publish/adoption.hpp"
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -12,7 +11,6 @@
 #include "publish/shown.hpp"
 #include "registry/distributions.hpp"
 #include "registry/registry.hpp"
-#include "registry/rounds.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -327,17 +325,6 @@ Result<void> take_over(ObjectStore& target, const HistoryPlan& plan, const Histo
   registry::HistoryRecord record{plan.directory, plan.files, move.now, move.who, move.why, move.tool, plan.let_go};
   TRY_DO(registry::put_history(target, record));
   return remove_adopt_notes(target, plan.directory);
-}
-
-Result<void> record_adoption(ObjectStore& target, const std::string& directory, const HistoryMove& move) {
-  TRY_DO(registry::claim_distribution(target, directory));
-  registry::DistributionMove adopted{registry::Action::read("adopt"), {}, move.who, move.now, move.why};
-  for (registry::Rounds rounds("distribution " + directory);;) {
-    TRY(auto now, registry::require_distribution(target, directory));
-    auto moved = move_signed(target, now, now.record.shown, adopted, move.key);
-    if (moved) return {};
-    TRY_DO(rounds.another(std::move(moved).error()));
-  }
 }
 
 Result<Findings> show_directory(ObjectStore& target, const std::string& directory) {

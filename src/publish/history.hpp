@@ -2,7 +2,6 @@
 // Taking over what another tool published: a plan that looks at each file by ranges, then a move of its own. What is
 // taken over is untested history (registry/history.hpp). No file is moved or changed.
 #include "base/finding.hpp"
-#include "digest/ed25519.hpp"
 #include "registry/history.hpp"
 #include "store/object_store.hpp"
 #include <functional>
@@ -74,7 +73,6 @@ struct HistoryMove {
   sys::Timestamp now;
   std::string who, why, tool;
   unsigned transfers = 4;
-  std::optional<Ed25519PrivateKey> key = {}; ///< signs the move, as move_signed() does (shown.hpp)
 };
 /// Writes the metadata files that are missing, then the record. Fails with precondition_failed P111, before anything
 /// is written, if a file was replaced or removed since the plan. Writes no page. One listing, a write for each metadata

@@ -25,6 +25,7 @@ using ::testing::Not;
 using testing::Packages;
 
 const auto k_history_at = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
+const auto k_a_second_later = sys::Timestamp::from_us(k_history_at.us() + 1'000'000);
 const std::string k_dir = "v2/gfx94X-dcgpu";
 constexpr const char* k_foreign = "<html><body><a href=\"demo-0.9-py3-none-any.whl\">demo</a></body></html>";
 
@@ -73,6 +74,13 @@ protected:
   }
   index::IndexPage page(const std::string& name) {
     return *index::read_page({**target_->get(k_dir + "/" + name, 1 << 20), name});
+  }
+  /// Of the recorded moves, newest first.
+  std::vector<std::string> actions() {
+    std::vector<std::string> words;
+    auto moves = registry::distribution_moves(*target_, registry::require_distribution(*target_, k_dir)->record, 9);
+    for (const auto& move : *moves) words.emplace_back(move.move.action.text());
+    return words;
   }
   std::unique_ptr<store::ObjectStore> source_, target_;
   std::vector<Distributed> sets_;
@@ -551,10 +559,8 @@ TEST_F(UntestedHistory, ATakingOverThatIsKilledIsCompleted) {
   auto adopt = [&](store::ObjectStore& store) -> Result<Findings> {
     TRY(auto objects, check_place(store, k_dir));
     TRY(auto plan, plan_history(store, {k_dir, std::move(objects)}, options));
-    if (plan.files.empty()) return complete_adoption(store, k_dir);
     TRY_DO(take_over(store, plan, {k_history_at, "tester", {}, "quarry", 1}));
-    TRY_DO(record_adoption(store, k_dir, {k_history_at, "tester", {}, "quarry", 1}));
-    return show_directory(store, k_dir);
+    return complete_adoption(store, k_dir);
   };
   const auto bytes = wheel_bytes("0.9");
   put("demo-0.9-py3-none-any.whl", bytes);
@@ -570,6 +576,66 @@ TEST_F(UntestedHistory, ATakingOverThatIsKilledIsCompleted) {
     ASSERT_TRUE(again) << at << render(again.error());
     EXPECT_EQ(testing::differences(expected, testing::snapshot(*target_)), "")
         << "killed at " << at << ": " << dying.log().at(at - 1);
+  }
+}
+
+// A directory that has moved already: the move of the one that was killed is not lost.
+TEST_F(UntestedHistory, ATakingOverThatIsKilledInAMovedDirectoryIsCompleted) {
+  HistoryOptions options;
+  options.temporary = ::testing::TempDir();
+  options.all = options.keep_notes = true;
+  auto adopt = [&](store::ObjectStore& store) -> Result<Findings> {
+    TRY(auto objects, check_place(store, k_dir));
+    TRY(auto plan, plan_history(store, {k_dir, std::move(objects)}, options));
+    TRY_DO(take_over(store, plan, {k_a_second_later, "ann", "ours", "quarry", 1}));
+    return complete_adoption(store, k_dir);
+  };
+  auto prepare = [&] {
+    target_ = store::make_memory_store();
+    ASSERT_TRUE(copy({}));
+    put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  };
+  prepare();
+  FaultyStore counter(*target_);
+  ASSERT_TRUE(adopt(counter));
+  const auto expected = testing::snapshot(*target_);
+  EXPECT_THAT(actions(), ElementsAre("adopt", "promote"));
+  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+    prepare();
+    FaultyStore dying(*target_, {FaultyStore::Fault::die_before, at, false});
+    ASSERT_FALSE(adopt(dying)) << at;
+    auto again = adopt(*target_);
+    ASSERT_TRUE(again) << at << render(again.error());
+    EXPECT_EQ(testing::differences(expected, testing::snapshot(*target_)), "")
+        << "killed at " << at << ": " << dying.log().at(at - 1);
+  }
+}
+
+TEST_F(UntestedHistory, AFirstPromotionThatIsKilledKeepsItsMoveOfWhatWasThere) {
+  const auto bytes = wheel_bytes("0.9");
+  auto promote = [&](store::ObjectStore& store, const sys::Timestamp& when) -> Result<DistributeReceipt> {
+    HistoryOptions looking;
+    looking.temporary = ::testing::TempDir();
+    DistributeOptions options{when, 1};
+    options.who = "tester";
+    TRY(options.histories, check_distribution(store, sets_, looking));
+    return distribute(*source_, store, sets_, options);
+  };
+  auto prepare = [&] {
+    target_ = store::make_memory_store();
+    put("demo-0.9-py3-none-any.whl", bytes);
+    put("index.html", k_foreign);
+  };
+  prepare();
+  FaultyStore counter(*target_);
+  ASSERT_TRUE(promote(counter, k_history_at));
+  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+    prepare();
+    FaultyStore dying(*target_, {FaultyStore::Fault::die_before, at, false});
+    ASSERT_FALSE(promote(dying, k_history_at)) << at;
+    auto again = promote(*target_, k_a_second_later);
+    ASSERT_TRUE(again) << at << render(again.error());
+    EXPECT_THAT(actions(), ElementsAre("promote", "adopt")) << "killed at " << at << ": " << dying.log().at(at - 1);
   }
 }
 

@@ -232,19 +232,6 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, cons
   return plan;
 }
 
-/// The newest record of the untested history; nullopt without any.
-Result<std::optional<registry::HistoryRecord>> last_taken_over(ObjectStore& store, const std::string& directory) {
-  std::optional<registry::HistoryRecord> last;
-  TRY(auto there, store.children(registry::history_prefix(directory)));
-  for (const auto& object : there.objects) {
-    auto name = path::basename(object.key);
-    if (!name.ends_with(".json") || !registry::HistoryDigest::parse(name.substr(0, name.size() - 5))) continue;
-    TRY(auto record, registry::read_history(store, object.key));
-    if (!last || last->time < record.time) last = std::move(record);
-  }
-  return last;
-}
-
 } // namespace
 
 Result<void> still_as_read(ObjectReader& store, const Plan& plan) {
@@ -376,19 +363,7 @@ Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const Seali
   TRY_DO(show_sets(store, plan.directory, {{digest, {}}}, move, {.key = sealing.key}));
   TRY_DO(still_as_read(store, plan)); // again: all of this took its time
   TRY_DO(registry::seal(store, digest, sealing.now));
-  return complete_adoption(store, plan.directory);
-}
-
-Result<Findings> complete_adoption(ObjectStore& store, const std::string& directory) {
-  TRY(auto shown, registry::read_distribution(store, directory));
-  if (!shown || shown->record.generation == 0) {
-    TRY(auto last, last_taken_over(store, directory));
-    if (!last && !shown) return Findings();
-    if (last) TRY_DO(record_adoption(store, directory, {last->time, last->who, last->why, last->tool}));
-  }
-  TRY(auto notes, show_directory(store, directory));
-  TRY_DO(remove_adopt_notes(store, directory));
-  return notes;
+  return complete_adoption(store, plan.directory, sealing.key);
 }
 
 } // namespace quarry::publish

@@ -81,11 +81,6 @@ struct Sealing {
 /// notes. Returns warnings P050 and P113. Fails as distribute() (distribute.hpp) does, and with precondition_failed
 /// P111 as still_as_read() does: that is looked at before anything is written, and again before the seal.
 Result<Findings> seal_in_place(store::ObjectStore& store, const Plan& plan, const Sealing& sealing);
-/// What is left to do if plan_sealing() or plan_history() (history.hpp) finds nothing, because a run was killed after
-/// the seal or the record: writes the pages of the directory and removes the notes. Does nothing if the directory is
-/// not a distribution and nothing was taken over there. Returns and fails as show_directory() (history.hpp) does; costs
-/// one read more, and a listing if it is not a distribution.
-Result<Findings> complete_adoption(store::ObjectStore& store, const std::string& directory);
 /// Removes the notes of a plan of plan_adoptions() that was executed. One listing for each directory.
 Result<void> forget_notes(store::ObjectStore& store, const Plan& plan);
 

@@ -121,7 +121,7 @@ Result<void> seal_directory(Context& context, const Arguments& arguments, const 
   if (!plan) {
     context.out.data("sealed      nothing: every package here is in a sealed set or given up\n");
     if (arguments.has("--dry-run")) return {};
-    TRY(auto notes, publish::complete_adoption(*place.store, place.directory));
+    TRY(auto notes, publish::complete_adoption(*place.store, place.directory, done.key));
     context.out.findings(notes);
     return {};
   }
@@ -154,12 +154,10 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   context.out.data(plan.files.empty() ? "history     nothing: every package here is known already\n"
                                       : history_text(plan, dry_run));
   if (dry_run) return {};
-  publish::HistoryMove move{
-      now, who(context), arguments.get("--reason"), fmt::format("quarry {}", program_version()), transfers, done.key};
+  publish::HistoryMove move{now, who(context), arguments.get("--reason"), fmt::format("quarry {}", program_version()),
+                            transfers};
   TRY_DO(publish::take_over(*place.store, plan, move));
-  if (!plan.files.empty()) TRY_DO(publish::record_adoption(*place.store, place.directory, move));
-  TRY(auto notes, plan.files.empty() ? publish::complete_adoption(*place.store, place.directory)
-                                     : publish::show_directory(*place.store, place.directory));
+  TRY(auto notes, publish::complete_adoption(*place.store, place.directory, done.key));
   context.out.findings(notes);
   return {};
 }
