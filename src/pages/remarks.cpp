@@ -41,7 +41,8 @@ std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, co
   std::vector<registry::Remark> remarks;
   for (const auto& one : registry::empty_extras_of(view)) {
     auto advertises = [&](const auto& file) { return file.project == one.project && file.version == one.version; };
-    if (std::ranges::any_of(sealed.set.files, advertises)) remarks.push_back({sentence_about(one), one.project});
+    if (std::ranges::any_of(sealed.set.files, advertises))
+      remarks.push_back({sentence_about(one), one.project, one.lacks, one.version});
   }
   for (const auto& one : registry::waived_of(view))
     if (one.set == sealed.digest || one.set == sealed.set.subset_of)
@@ -63,12 +64,16 @@ std::vector<std::string> openly_said(std::string_view policy) {
 
 Remarks remarks_of_shown(const registry::Shown& shown, const std::vector<registry::SealedSet>& sealed) {
   Remarks remarks;
+  std::set<std::pair<std::string, std::string>> there; // project and version
+  for (const auto& one : sealed)
+    for (const auto& file : one.set.files) there.emplace(file.project, file.version);
   for (const auto& one : shown.sets) {
     auto set = std::ranges::find(sealed, one.set, &registry::SealedSet::digest);
     if (set == sealed.end()) continue;
     std::set<std::string> own;
     for (const auto& file : set->set.files) own.insert(file.project);
     for (const auto& remark : one.remarks) {
+      if (there.contains({remark.lacks, remark.version})) continue; // the extra's packages have come since
       add_once(remark.text, remarks.all);
       auto named = text::split(remark.projects, ' ');
       for (const auto& project : remark.projects.empty() ? own : std::set<std::string>(named.begin(), named.end()))

@@ -24,7 +24,8 @@ struct Remarks {
   std::vector<std::string> all; ///< each once
   std::map<std::string, std::vector<std::string>> by_project;
 };
-/// Returns the remarks of each set in `shown` that `sealed` holds, too.
+/// Returns the remarks of each set in `shown` that `sealed` holds, too, but for those about a package that one of these
+/// sets has.
 Remarks remarks_of_shown(const registry::Shown& shown, const std::vector<registry::SealedSet>& sealed);
 
 } // namespace quarry::pages

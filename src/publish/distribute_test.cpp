@@ -473,6 +473,31 @@ TEST_F(Distribute, RemarksAreOnThePagesOfTheirProjects) {
   EXPECT_TRUE(pointer->record.shown.sets[1].remarks.empty());
 }
 
+// What an extra names may come later, and leave again.
+TEST_F(Distribute, ARemarkAboutAnExtraIsSaidUntilItsPackagesAreThere) {
+  auto sets = planned("42");
+  sets[0].remarks = {{"rocm[x] 7.2 cannot be installed from here.", "rocm", "extra-of-43", "7.2"}};
+  ASSERT_TRUE(distribute(*source_, *target_, sets, {k_distributed_at, 1}));
+  auto says = [&] {
+    return testing::snapshot(*target_).at("v2/gfx94X-dcgpu/rocm/index.html").find("cannot be installed") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(says());
+  auto later = planned("42");
+  for (const auto* version : {"7.1", "7.2"}) {
+    later[0].set.files.resize(1);
+    auto& file = later[0].set.files[0];
+    file.project = "extra-of-43", file.version = version;
+    file.filename = fmt::format("extra_of_43-{}.tar.gz", version);
+    file.key = later[0].set.directory + "/" + file.filename;
+    file.metadata_sha256.reset();
+    later[0].digest = registry::digest_of(later[0].set);
+    later[0].from.resize(1);
+    ASSERT_TRUE(distribute(*source_, *target_, {later[0]}, {k_distributed_at, 1}));
+    EXPECT_EQ(says(), version == std::string("7.1")) << version;
+  }
+}
+
 struct Prefix {
   std::string prefix, group, expanded; ///< expanded: the code when it is refused
 };

@@ -15,6 +15,9 @@ namespace quarry::registry {
 struct Remark {
   std::string text;     ///< a sentence
   std::string projects; ///< whose pages say it, separated by spaces; empty: every project of the set
+  /// Said only as long as the distribution shows no file of this project in this version: what an extra names. Empty:
+  /// said always.
+  std::string lacks = {}, version = {};
   std::string unknown = {};
   bool operator==(const Remark&) const = default;
 };
@@ -56,6 +59,7 @@ struct DistributionMove {
   std::string who = {};
   Timestamp when = {};
   std::string why = {};
+  DistributionViewDigest acknowledges = {}; ///< of `acknowledge`: the move that somebody answers for
 };
 
 struct DistributionView { ///< {directory}/views/{digest}.json: one move, and what is shown since

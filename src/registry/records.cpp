@@ -51,6 +51,8 @@ template <class V, Either<ChannelRecord> R> void fields(V& v, R& r) {
 template <class V, Either<Remark> R> void fields(V& v, R& r) {
   v.text("text", r.text);
   v.text("projects", r.projects, Need::optional);
+  v.text("lacks", r.lacks, Need::optional);
+  v.text("version", r.version, Need::optional);
 }
 
 template <class V, Either<ShownSet> R> void fields(V& v, R& r) {
@@ -86,6 +88,7 @@ template <class V, Either<DistributionView> R> void fields(V& v, R& r) {
   v.text("who", r.move.who, Need::optional);
   v.time("when", r.move.when);
   v.text("why", r.move.why, Need::optional);
+  v.digest("acknowledges", r.move.acknowledges, Need::optional);
 }
 
 template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
