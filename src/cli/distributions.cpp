@@ -1,11 +1,16 @@
 #include "cli/distributions.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/facts.hpp"
 #include "cli/guard.hpp"
 #include "cli/places.hpp"
 #include "cli/records.hpp"
+#include "cli/signed_moves.hpp"
+#include "cli/table.hpp"
 #include "pages/projection.hpp"
+#include "promote/verify_fed.hpp"
+#include "publish/verify.hpp"
 #include "registry/history.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -117,6 +122,53 @@ Result<int> show_distribution(Context& context, const Arguments& arguments) {
                         {"untested", there.of_another_tool},
                         {"files", files_json(there.files)}});
   return 0;
+}
+
+Result<int> verify_distribution(Context& context, const Arguments& arguments) {
+  const auto& named = arguments.operands.at(0);
+  TRY(auto place, distribution_of(context, arguments, named));
+  TRY(auto now, registry::require_distribution(*place.store, place.directory));
+  const auto& record = now.record;
+  std::unique_ptr<store::ObjectStore> channels;
+  if (arguments.has("--channels")) {
+    TRY(channels, open_store(context, arguments.get("--channels")));
+  }
+  TRY(auto verified, promote::verify_moves_there(*place.store, record, channels.get()));
+  auto found = std::move(verified.findings);
+  TRY(auto pages_generation, pages::projected_distribution(*place.store, place.directory));
+  if (pages_generation < record.generation)
+    found.push_back({"P094", Severity::error, place.directory + "/pages.json",
+                     fmt::format("says that the pages show generation {}, and the distribution is at {}",
+                                 pages_generation, record.generation),
+                     fmt::format("`quarry index repair {}` writes them again", text::shell_word(named))});
+  bool deep = arguments.has("--deep");
+  TRY(auto sets, registry::sealed_of(*place.store, record.shown));
+  if (deep) {
+    auto progress = context.out.progress("verifying", 0);
+    publish::VerifyOptions options{context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }};
+    TRY(auto of_files, publish::verify_sets(*place.store, sets, options));
+    progress->finish();
+    found.insert(found.end(), of_files.begin(), of_files.end());
+  }
+  context.out.findings(found);
+  context.out.findings(verified.acknowledged);
+  bool good = std::ranges::none_of(found, [](const Finding& one) { return one.severity == Severity::error; });
+  const auto* words = deep ? "all as sealed and moved" : "all moves as they must be";
+  context.out.data(signed_text(verified.moves));
+  context.out.data(fmt::format("{}@{}  {}  {}  {}\n", record.directory, record.generation,
+                               units::things(sets.size(), "set"), units::things(verified.moves.size(), "move"),
+                               painted(good ? words : fmt::format("NOT {}", words), good ? Tone::good : Tone::bad,
+                                       context.out.data_look().color)));
+  context.out.document({{"schema", "quarry.distribution-verify/1"},
+                        {"directory", record.directory},
+                        {"generation", record.generation},
+                        {"view", record.view.empty() ? Json(nullptr) : Json(record.view)},
+                        {"deep", deep},
+                        {"sets", sets.size()},
+                        {"moves", signed_json(verified.moves)},
+                        {"acknowledged", findings_json(verified.acknowledged)},
+                        {"findings", findings_json(found)}});
+  return good ? 0 : 6;
 }
 
 Result<int> show_distribution_log(Context& context, const Arguments& arguments) {

@@ -7,6 +7,8 @@ namespace quarry::cli {
 /// `channel show` of the distribution that the first operand names: what its pointer names, and its newest moves.
 /// not_found P120.
 Result<int> show_distribution(Context& context, const Arguments& arguments);
+/// `channel verify` of it: its moves, what its pointer shows, and with `--deep` the files of its sets. not_found P120.
+Result<int> verify_distribution(Context& context, const Arguments& arguments);
 /// `channel log` of it: its moves, newest first.
 Result<int> show_distribution_log(Context& context, const Arguments& arguments);
 

@@ -6,6 +6,7 @@
 #include "promote/fed_moves.hpp"
 #include "promote/named_files.hpp"
 #include "promote/planning.hpp"
+#include "promote/yanked.hpp"
 #include "publish/publish.hpp"
 #include "publish/shown.hpp"
 #include "registry/rounds.hpp"
@@ -160,6 +161,7 @@ Result<DistributionPlan> plan_distribution_rollback(ObjectReader& store, const s
   TRY(auto wanted, to ? shown_at(now.record, moves, *to) : shown_before(now.record, moves));
   TRY(auto plan, plan_shown(store, now, std::move(wanted)));
   TRY_DO(refuse_not_let_in(store, plan, moves));
+  TRY_DO(refuse_yanked_there(now.record, moves, plan.returns, publish::address_of(store, directory)));
   return plan;
 }
 
@@ -179,7 +181,8 @@ Result<DistributionReceipt> execute_distribution(ObjectStore& store, const Distr
     receipt.moved = true;
   }
   TRY(auto displayed, publish::display(store, plan.directory()));
-  receipt.notes = std::move(displayed.notes);
+  receipt.notes = plan.notes;
+  std::ranges::move(displayed.notes, std::back_inserter(receipt.notes));
   receipt.writes = publish::writes_between(before, store.counters());
   return receipt;
 }

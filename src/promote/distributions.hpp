@@ -16,7 +16,8 @@ struct DistributionPlan {
   std::size_t leave = 0, come_back = 0;           ///< sets
   std::size_t blocks = 0, unblocks = 0;           ///< files
   std::vector<registry::FileRecord> returns = {}; ///< files that it does not show now; each once
-  registry::PlanDigest digest;                    ///< no time and no name of a person: equal as long as nothing moved
+  Findings notes = {};                            ///< O063: what stays out
+  registry::PlanDigest digest = {};               ///< no time and no name of a person: equal as long as nothing moved
 
   const std::string& directory() const { return expected.record.directory; }
   bool moves() const { return next.sets != expected.record.shown.sets; }
@@ -29,7 +30,8 @@ Result<DistributionPlan> plan_shown(store::ObjectReader& store, const registry::
                                     std::vector<registry::ShownSet> next);
 /// Back to what generation `to` showed (0: nothing of ours), or without it to what was shown before the last move that
 /// changed the sets. P120; not_found O001 if such a state does not exist; precondition_failed O007 without `to` when
-/// that move was itself a rollback; held O018 as refuse_not_let_in() (fed_moves.hpp). A read for each move, and as
+/// that move was itself a rollback; held O018 as refuse_not_let_in() (fed_moves.hpp), O063 as
+/// refuse_yanked_there() (yanked.hpp). A read for each move, and as
 /// plan_shown().
 Result<DistributionPlan> plan_distribution_rollback(store::ObjectReader& store, const std::string& directory,
                                                     std::optional<std::uint64_t> to);

@@ -83,6 +83,16 @@ bool wants_signed_moves_there(ObjectReader& store, const registry::DistributionR
   });
 }
 
+Result<void> check_undo_there(ObjectReader& store, const std::string& directory) {
+  TRY(auto plan, plan_distribution_rollback(store, directory, std::nullopt));
+  for (const auto& feeder : plan.expected.record.fed_by) {
+    TRY(auto policy, policy_of_feeder(store, directory, feeder));
+    if (!gate::wants_signed_moves(policy) || gate::has_signer(policy, "rollback")) continue;
+    return fail(ErrorKind::held, "O041", fmt::format("policy {} has no key that counts for a rollback", policy.name));
+  }
+  return {};
+}
+
 Result<void> refuse_not_let_in(ObjectReader& store, const DistributionPlan& plan,
                                const std::vector<DistributionView>& moves) {
   const auto& now = plan.expected.record;

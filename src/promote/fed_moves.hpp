@@ -18,6 +18,10 @@ Result<void> check_signer_there(store::ObjectReader& store, const registry::Dist
 /// Whether a policy in `fed_by` takes only signed moves: then a command to paste has `--sign`. A policy that cannot be
 /// read counts as one that does not. A read for each policy.
 bool wants_signed_moves_there(store::ObjectReader& store, const registry::DistributionRecord& now);
+/// What keeps a plain rollback from taking back the last move of the distribution, which was just made: what would come
+/// back has not been let in, or nobody whose key counts may sign it. Fails as plan_distribution_rollback(), with held
+/// O041, and as stored_policy(). Costs what the plan does, and a read for each policy.
+Result<void> check_undo_there(store::ObjectReader& store, const std::string& directory);
 
 /// held O018 if the plan shows a file again that has not been let in: no move that added sets, `promote` or `adopt`,
 /// has brought it since protected channels feed the distribution without a break. `moves` are those of the

@@ -1,7 +1,9 @@
 #include "promote/fed_moves.hpp"
 
 #include "gate/testing/policies.hpp"
+#include "promote/verify_fed.hpp"
 #include "promote/withdraw_from.hpp"
+#include "publish/adoption.hpp"
 #include "publish/distribute.hpp"
 #include "registry/testing/samples.hpp"
 #include "signature/stored.hpp"
@@ -32,10 +34,12 @@ struct Line {
         "[[require]]\nplatforms=[\"linux\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
   }
   /// By a channel with this policy; without one by nobody's.
-  void feed(const registry::SealedSet& set, const std::optional<gate::Policy>& law) {
+  void feed(const registry::SealedSet& set, const std::optional<gate::Policy>& law,
+            const std::optional<Ed25519PrivateKey>& key = {}) {
     auto planned = publish::plan_distribution({set}, k_there);
     ASSERT_TRUE(planned);
     publish::DistributeOptions options{k_fed_at, 1};
+    options.key = key;
     options.feeders[k_there] = {{"stable", {}, {}}};
     if (law) {
       auto policy = registry::put_policy(*source, {gate::canonical_json(*law)});
@@ -119,7 +123,9 @@ TEST(FedMoves, APartOfASetComesBackAsTheSetWouldHave) {
   line.feed(line.untested, line.law(false));
   ASSERT_EQ(line.yank("bad-1.tar.gz"), "");  // 2: a part of the set
   ASSERT_EQ(line.yank("more-1.tar.gz"), ""); // 3
-  EXPECT_EQ(line.rollback(2), "");
+  EXPECT_EQ(line.rollback(2), "") << "takes back the yank itself";
+  EXPECT_EQ(line.rollback(1), "O063") << "an earlier yank needs somebody who may unblock";
+  ASSERT_EQ(line.unblock("bad-1.tar.gz"), "");
   EXPECT_EQ(line.rollback(1), "");
 }
 
@@ -263,6 +269,173 @@ TEST(FedMoves, NobodyAsksWhereNoProtectedChannelFeeds) {
   auto signatures = line.other->list("signatures/");
   ASSERT_TRUE(signatures);
   EXPECT_TRUE(signatures->empty());
+}
+
+/// What verify_moves_there() finds: code and message of each.
+std::vector<std::string> found_there(Line& line, store::ObjectReader* source = nullptr) {
+  auto verified = verify_moves_there(*line.other, line.now(), source);
+  if (!verified) return {render(verified.error())};
+  std::vector<std::string> found;
+  for (const auto& one : verified->findings) found.push_back(one.code + " " + one.message);
+  return found;
+}
+
+/// A move of somebody who can write to the bucket and has no key.
+void forge(Line& line, registry::Action action, const std::function<void(registry::Distribution&)>& change,
+           const std::optional<Ed25519PrivateKey>& key = {}) {
+  auto now = registry::require_distribution(*line.other, k_there);
+  ASSERT_TRUE(now) << render(now.error());
+  auto expected = *now;
+  change(expected);
+  auto done = registry::move_distribution(*line.other, expected, expected.record.shown, {action, {}, "x", k_fed_at, ""},
+                                          [&](const registry::DistributionViewDigest& digest) -> Result<void> {
+                                            if (key)
+                                              TRY_DO(signature::sign(*line.other, {"move", *digest.sha256()}, *key));
+                                            return {};
+                                          });
+  ASSERT_TRUE(done) << render(done.error());
+}
+
+TEST(VerifyFedMoves, EachMoveIsSignedByWhomThePolicyNames) {
+  Line line;
+  line.feed(line.tested, line.law(true), line.lead); // 1
+  line.feed(line.newer, line.law(true), line.lead);  // 2
+  ASSERT_EQ(line.yank("b-1.tar.gz", line.lead), ""); // 3
+  ASSERT_EQ(line.unblock("b-1.tar.gz", line.lead), "");
+  ASSERT_EQ(line.rollback(2, line.lead), "");
+  EXPECT_TRUE(found_there(line).empty()) << found_there(line).front();
+  auto moves = verify_moves_there(*line.other, line.now())->moves;
+  ASSERT_EQ(moves.size(), 5u);
+  EXPECT_EQ(moves[0].action, "rollback");
+  for (const auto& move : moves) EXPECT_EQ(move.by, "lead") << move.generation;
+}
+
+TEST(VerifyFedMoves, AMoveThatNobodySignedWhoMayIsFound) {
+  for (const auto* word : {"rollback", "promote", "yank", "adopt", "found"})
+    for (bool by_stranger : {false, true}) {
+      Line line;
+      line.feed(line.tested, line.law(true), line.lead);
+      line.feed(line.newer, line.law(true), line.lead);
+      forge(
+          line, registry::Action::read(word), [](auto& now) { now.record.shown.sets.pop_back(); },
+          by_stranger ? std::optional(line.stranger) : std::nullopt);
+      auto found = found_there(line);
+      ASSERT_EQ(found.size(), 1u) << word;
+      EXPECT_TRUE(found[0].starts_with(fmt::format("O044 {} of v2/all@3 is not signed by ", word))) << found[0];
+      line.feed(line.untested, line.law(true), line.lead); // a signed one after it does not hide it
+      EXPECT_EQ(found_there(line), found);
+    }
+}
+
+TEST(VerifyFedMoves, APolicyThatSomebodyBroughtDoesNotCountByItself) {
+  Line line;
+  line.feed(line.tested, line.law(true), line.lead);
+  auto own = gate::testing::parsed_policy(
+      "[[signer]]\nname = \"me\"\nkey = \"" + line.stranger.public_key().base64() + "\"\nsigns = [\"moves\"]\n" +
+      "[[require]]\nplatforms=[\"linux\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
+  auto digest = *registry::put_policy(*line.other, {gate::canonical_json(own)});
+  forge(line, registry::Action::promote, [&](auto& now) { now.record.fed_by[0].policy = digest; }, line.stranger);
+  ASSERT_EQ(line.rollback(0, line.stranger), "") << "the commands believe the pointer";
+  auto found = found_there(line, line.source.get()); // the channel does not exist there
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_NE(found[0].find("promote of v2/all@2 is not signed by lead; it says that channel stable is protected by"),
+            std::string::npos)
+      << found[0];
+  EXPECT_NE(found[1].find("rollback of v2/all@3 is not signed by lead"), std::string::npos) << found[1];
+}
+
+TEST(VerifyFedMoves, AnOpenedDirectoryIsFound) {
+  Line line;
+  line.feed(line.tested, line.law(true), line.lead);
+  forge(line, registry::Action::promote, [](auto& now) { now.record.fed_by.clear(); });
+  ASSERT_EQ(found_there(line).size(), 1u);
+  EXPECT_NE(found_there(line)[0].find("no protected channel feeds it"), std::string::npos);
+}
+
+TEST(VerifyFedMoves, APointerThatWasWrittenByHandIsFound) {
+  Line line;
+  line.feed(line.tested, line.law(true), line.lead);
+  auto now = line.now();
+  now.shown.sets.clear();
+  auto write = [&] {
+    ASSERT_TRUE(
+        line.other->put(registry::distribution_key(k_there), content::Rope::literal(registry::to_json(now)), {}));
+  };
+  write();
+  EXPECT_EQ(found_there(line), std::vector<std::string>{"O044 v2/all@1 shows or blocks something else than its last "
+                                                        "move left: somebody wrote to the store without Quarry"});
+  now = line.now();
+  auto cut = registry::distribution_moves(*line.other, now, 1)->front();
+  cut.generation = now.generation = 5;
+  auto text = registry::to_json(cut);
+  now.shown = cut.shown, now.view = registry::DistributionViewDigest(sha256(text));
+  ASSERT_TRUE(line.other->put(registry::distribution_view_key(k_there, now.view), content::Rope::literal(text), {}));
+  write();
+  ASSERT_EQ(found_there(line).size(), 2u) << "nobody signed that record";
+  EXPECT_NE(found_there(line)[1].find("promote of v2/all@5 names no move before it"), std::string::npos);
+  now.view = {}, now.generation = 1; // as the first format had it
+  write();
+  ASSERT_EQ(found_there(line).size(), 1u);
+  EXPECT_NE(found_there(line)[0].find("R010 v2/all@1 names no move"), std::string::npos) << found_there(line)[0];
+}
+
+TEST(VerifyFedMoves, WhereNothingNeedsToBeSignedNothingIsFound) {
+  Line line;
+  line.feed(line.untested, std::nullopt);
+  line.feed(line.tested, line.law(false));
+  ASSERT_EQ(line.rollback(0), "");
+  EXPECT_TRUE(found_there(line).empty());
+}
+
+TEST(VerifyFedMoves, FilesThatNoMoveTookOverAreFound) {
+  for (bool is_signed : {false, true}) {
+    Line line;
+    line.feed(line.tested, line.law(is_signed), line.lead);
+    registry::HistoryFile file;
+    file.filename = "demo-1.tar.gz", file.project = "demo", file.version = "1", file.key = k_there + "/demo-1.tar.gz";
+    auto later = sys::Timestamp::from_us(k_fed_at.us() + 1'000'000);
+    ASSERT_TRUE(registry::put_history(*line.other, {k_there, {file}, later, "x", "", "quarry"}));
+    auto verified = verify_moves_there(*line.other, line.now());
+    ASSERT_TRUE(verified && verified->findings.size() == 1u);
+    EXPECT_EQ(verified->findings[0].code, "P125");
+    EXPECT_EQ(verified->findings[0].severity, is_signed ? Severity::error : Severity::warning);
+    ASSERT_TRUE(publish::record_adoptions(*line.other, k_there, line.lead));
+    EXPECT_TRUE(found_there(line).empty()) << found_there(line).front();
+  }
+}
+
+TEST(VerifyFedMoves, SomebodyMayAnswerForAMove) {
+  Line line;
+  line.feed(line.tested, line.law(true), line.lead);
+  forge(line, registry::Action::rollback, [](auto& now) { now.record.shown.sets.clear(); });
+  auto code = [&](std::uint64_t generation, const std::optional<Ed25519PrivateKey>& key) {
+    auto done = acknowledge_there(*line.other, k_there, generation, {"lead", k_fed_at, "looked at", key});
+    return done ? std::string() : done.error().code;
+  };
+  EXPECT_EQ(code(1, line.lead), "O052");
+  EXPECT_EQ(code(9, line.lead), "O052");
+  EXPECT_EQ(code(2, std::nullopt), "O041");
+  EXPECT_EQ(code(2, line.stranger), "O041");
+  ASSERT_EQ(found_there(line).size(), 1u);
+  EXPECT_EQ(code(2, line.lead), "");
+  EXPECT_TRUE(found_there(line).empty()) << found_there(line).front();
+  auto verified = verify_moves_there(*line.other, line.now());
+  ASSERT_EQ(verified->acknowledged.size(), 1u);
+  EXPECT_NE(verified->acknowledged[0].message.find("by lead: looked at"), std::string::npos);
+}
+
+TEST(FedMoves, AnUndoIsNamedOnlyIfItWillBeTaken) {
+  Line line;
+  line.feed(line.untested, std::nullopt);
+  line.feed(line.tested, line.law(false)); // 2: shows both
+  ASSERT_EQ(line.yank("a-1.tar.gz"), "");
+  EXPECT_TRUE(check_undo_there(*line.other, k_there));
+  ASSERT_EQ(line.yank("bad-1.tar.gz"), "");
+  EXPECT_EQ(check_undo_there(*line.other, k_there).error().code, "O018");
+  Line other;
+  other.feed(other.tested, other.law(true, "\"yank\""));
+  ASSERT_EQ(other.yank("a-1.tar.gz", other.lead), "");
+  EXPECT_EQ(check_undo_there(*other.other, k_there).error().code, "O041");
 }
 
 } // namespace

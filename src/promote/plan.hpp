@@ -137,9 +137,10 @@ Result<Plan> plan_promotion(store::ObjectReader& store, const Request& request);
 /// back is looked at, sets and files (corrupt O003): what both views show does not change, so it cannot keep anybody
 /// from going back. In a protected channel, held O018 if it shows a file that the channel did not show when it was
 /// protected, nor since. Files that leave the view are blocked from then on; `to` names a view on purpose, so what it
-/// brings back is not. Costs a few requests and two per project that differs, however many sets the channel has.
-/// not_found O001 if that generation does not exist; precondition_failed O007 without `to` when the last move was
-/// itself a rollback: a script that is run twice must not bring back what was rolled back.
+/// brings back is not; but held O063 for what a yank took out, as refuse_yanked() (yanked.hpp). Costs a few requests
+/// and two per project that differs, however many sets the channel has. not_found O001 if that generation does not
+/// exist; precondition_failed O007 without `to` when the last move was itself a rollback: a script that is run twice
+/// must not bring back what was rolled back.
 Result<Plan> plan_rollback(store::ObjectReader& store, const std::string& channel,
                            std::optional<std::uint64_t> to = std::nullopt);
 /// The same for a channel that was read already, with its last move.

@@ -1,6 +1,5 @@
 #include "promote/signed_moves.hpp"
 
-#include "gate/signers.hpp"
 #include "promote/bound.hpp"
 #include "promote/planning.hpp"
 #include "registry/bound.hpp"
@@ -16,6 +15,15 @@ using registry::Action;
 using registry::LedgerRecord;
 using registry::PolicyDigest;
 using store::ObjectReader;
+
+Result<gate::SignedBy> signer_of(ObjectReader& store, const gate::Policy& policy, std::string_view what,
+                                 const signature::Subject& subject) {
+  std::vector<Ed25519PublicKey> keys;
+  for (const auto& signer : policy.signers)
+    if (auto key = Ed25519PublicKey::parse(signer.key)) keys.push_back(*key);
+  TRY(auto envelopes, signature::load_of(store, subject.sha256, keys));
+  return gate::signed_by(policy, what, envelopes, subject);
+}
 
 namespace {
 
@@ -50,15 +58,6 @@ private:
   ObjectReader& store_;
   std::map<PolicyDigest, gate::Policy> known_;
 };
-
-Result<gate::SignedBy> signer_of(ObjectReader& store, const gate::Policy& policy, std::string_view what,
-                                 const signature::Subject& subject) {
-  std::vector<Ed25519PublicKey> keys;
-  for (const auto& signer : policy.signers)
-    if (auto key = Ed25519PublicKey::parse(signer.key)) keys.push_back(*key);
-  TRY(auto envelopes, signature::load_of(store, subject.sha256, keys));
-  return gate::signed_by(policy, what, envelopes, subject);
-}
 
 Result<std::string> misplaced_verdict(ObjectReader& store, const LedgerRecord& entry) {
   auto record = registry::load_verdict(store, entry.verdict);

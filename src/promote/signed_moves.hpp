@@ -5,6 +5,7 @@
 #include "digest/ed25519.hpp"
 #include "gate/gate.hpp"
 #include "gate/policy.hpp"
+#include "gate/signers.hpp"
 #include "publish/move.hpp"
 #include "registry/registry.hpp"
 #include "registry/verdicts.hpp"
@@ -17,6 +18,10 @@ namespace quarry::promote {
 
 /// What is signed of a move.
 signature::Subject subject_of(const registry::LedgerDigest& entry);
+
+/// Which signer of the policy that may sign `what` has signed a record of the store. One read for each signer.
+Result<gate::SignedBy> signer_of(store::ObjectReader& store, const gate::Policy& policy, std::string_view what,
+                                 const signature::Subject& subject);
 
 struct Move {
   const std::string& channel;

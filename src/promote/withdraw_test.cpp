@@ -1,6 +1,7 @@
 #include "promote/withdraw.hpp"
 
 #include "pages/projection.hpp"
+#include "promote/promote.hpp"
 #include "publish/testing/invariants.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
@@ -50,6 +51,35 @@ TEST(Withdraw, ASetLeavesWithTheFilesThatNoOtherHas) {
   EXPECT_THAT(shown(*store), ElementsAre("b-1.tar.gz", "shared-1.tar.gz"));
   EXPECT_EQ(moved->channel.guard.blocked.at(0).reason, "broken");
   EXPECT_EQ(violations(*store), "");
+}
+
+// Whoever may sign rollbacks need not be somebody who may unblock.
+TEST(Withdraw, ALaterRollbackDoesNotUndoIt) {
+  auto store = store::make_memory_store();
+  two_sets(*store);                                                                                 // 1
+  ASSERT_TRUE(withdraw(*store, *plan_withdrawal(*store, "nightly", {"a-1.tar.gz"}), k_withdrawer)); // 2
+  auto more = sealed_sample(*store, "3-linux/python/g", {{"c-1.tar.gz", "c", "1"}});
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_withdrawer.when;
+  ASSERT_TRUE(publish::add_sets(*store, "nightly", {more}, reason)); // 3
+  auto code = [&](std::optional<std::uint64_t> to) {
+    Options options{"tester", k_withdrawer.when, "why", {}, false};
+    options.to_generation = to;
+    auto done = rollback(*store, "nightly", options);
+    return done ? std::string() : done.error().code;
+  };
+  EXPECT_EQ(code(1), "O063");
+  EXPECT_EQ(code({}), "") << "what the publish brought leaves";
+  EXPECT_EQ(code(1), "O063");
+  EXPECT_EQ(code(3), "") << "what a rollback took out comes back by its number";
+  EXPECT_THAT(shown(*store), ElementsAre("b-1.tar.gz", "c-1.tar.gz", "shared-1.tar.gz"));
+  ASSERT_TRUE(unblock(*store, "nightly", {"a-1.tar.gz"}, k_withdrawer));
+  EXPECT_EQ(code(1), "");
+  EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz", "b-1.tar.gz", "shared-1.tar.gz"));
+  ASSERT_TRUE(withdraw(*store, *plan_withdrawal(*store, "nightly", {"a-1.tar.gz"}), k_withdrawer));
+  EXPECT_EQ(code({}), "") << "the rollback of the yank itself";
+  EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz", "b-1.tar.gz", "shared-1.tar.gz"));
 }
 
 TEST(Withdraw, AFileLeavesEverySet) {

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "pages/projection.hpp"
 #include "promote/fed_moves.hpp"
+#include "promote/yanked.hpp"
 #include "publish/distribute.hpp"
 #include "publish/shown.hpp"
 #include "registry/feeders.hpp"
@@ -70,12 +71,20 @@ Result<bool> is_something_behind(const Following& following) {
   return false;
 }
 
-/// What an earlier rollback of the channel brought back may have left the distribution since, by a signed move of its
-/// own. Whoever brings it back undoes that move, and needs a key as for a rollback of the distribution.
-Result<void> check_return(const Following& following, const DistributionPlan& plan, const promote::Options& options) {
-  if (following.channel_moves || !plan.moves() || (plan.unblocks == 0 && plan.returns.empty())) return {};
-  return promote::check_signer_there(*following.to.store, plan.expected.record, registry::Action::rollback,
-                                     options.key);
+/// An earlier run moved the channel, and its key was asked for then: this move of the distribution needs one of its
+/// own, as a rollback of the distribution does. What comes back may have left it since by a signed move; for what
+/// leaves a key of the channel's present policy will do, which the directory may not know yet.
+Result<void> check_later(const Following& following, const DistributionPlan& plan, const promote::Options& options) {
+  if (following.channel_moves || !plan.moves()) return {};
+  const auto rollback = registry::Action(registry::Action::rollback);
+  auto there = promote::check_signer_there(*following.to.store, plan.expected.record, rollback, options.key);
+  if (there || plan.unblocks != 0 || !plan.returns.empty()) return there;
+  TRY(auto feeder, registry::feeder_of(following.source, following.channel));
+  if (feeder.policy.empty()) return there;
+  registry::DistributionRecord by_channel;
+  by_channel.directory = plan.directory();
+  by_channel.fed_by = {std::move(feeder)};
+  return promote::check_signer_there(following.source, by_channel, rollback, options.key) ? Result<void>() : there;
 }
 
 /// One distribution; when somebody else moves it, or nobody knows whether it moved, it is planned anew: the channel has
@@ -92,7 +101,7 @@ Result<promote::DistributionReceipt> carry_one(const Following& following, const
     auto at = std::ranges::find_if(anew, same);
     if (at == anew.end()) continue;
     plan = *at;
-    TRY_DO(check_return(following, plan, options));
+    TRY_DO(check_later(following, plan, options));
   }
 }
 
@@ -123,24 +132,55 @@ void show_plans(const std::vector<DistributionPlan>& plans, CarriedRollback& car
     promote::DistributionReceipt receipt;
     receipt.plan = plan;
     receipt.generation = plan.generation();
+    receipt.notes = plan.notes;
     carried.distributions.push_back(std::move(receipt));
   }
 }
 
-/// What the pages said about these sets when they were last shown there.
-Result<void> remember_remarks(ObjectReader& store, const registry::DistributionRecord& now,
-                              std::vector<ShownSet>& back) {
+/// The copies of a set as the directory showed them last: `yank` may have left a part, and the pages said something
+/// about it. The set itself if no move showed it.
+std::vector<ShownSet> shown_last(const std::vector<registry::DistributionView>& moves, const ShownSet& wanted) {
+  for (const auto& move : moves) {
+    std::vector<ShownSet> found;
+    std::ranges::copy_if(move.shown.sets, std::back_inserter(found), [&](const ShownSet& one) {
+      return one.set == wanted.set || (!one.source.empty() && one.source == wanted.source);
+    });
+    if (!found.empty()) return found;
+  }
+  return {wanted};
+}
+
+Finding stays_out(const std::string& address, const registry::SealedSet& sealed, const registry::FileRecord& file) {
+  return {"O063", Severity::warning, address,
+          fmt::format("does not show set:{} again: {} was taken out of it by a move of its own",
+                      sealed.digest.short_hex(), file.filename),
+          fmt::format("if people may install it again: `quarry channel unblock {} {} --reason TEXT`, then promote the "
+                      "set with `--to-store`",
+                      text::shell_word(address), text::shell_word(file.filename))};
+}
+
+/// What of these sets may be shown again, as it was shown last. What a yank took out of the directory stays out: the
+/// channel that goes back knows nothing of it.
+Result<std::vector<ShownSet>> that_may_return(ObjectReader& store, const registry::DistributionRecord& now,
+                                              const std::vector<ShownSet>& back, Findings& notes) {
   constexpr std::size_t k_moves_looked_at = 64; // what comes back was taken out by one of the last moves
-  if (back.empty()) return {};
-  TRY(auto moves, registry::distribution_moves(store, now, k_moves_looked_at));
-  for (auto& one : back)
-    for (const auto& move : moves) {
-      auto before = std::ranges::find(move.shown.sets, one.set, &ShownSet::set);
-      if (before == move.shown.sets.end()) continue;
-      one.remarks = before->remarks;
-      break;
-    }
-  return {};
+  constexpr std::size_t k_all_moves = 100'000;  // what is blocked may have been for long
+  std::vector<ShownSet> may;
+  if (back.empty()) return may;
+  TRY(auto moves,
+      registry::distribution_moves(store, now, now.shown.blocked.empty() ? k_moves_looked_at : k_all_moves));
+  for (const auto& one : back) std::ranges::move(shown_last(moves, one), std::back_inserter(may));
+  auto out = promote::yanked_there(now.shown, moves);
+  if (out.empty()) return may;
+  TRY(auto sets, registry::sealed_of(store, {may}));
+  for (const auto& sealed : sets) {
+    auto taken_out =
+        std::ranges::find_if(sealed.set.files, [&](const auto& file) { return out.contains(file.sha256); });
+    if (taken_out == sealed.set.files.end()) continue;
+    std::erase_if(may, [&](const ShownSet& one) { return one.set == sealed.digest; });
+    notes.push_back(stays_out(publish::address_of(store, now.directory), sealed, *taken_out));
+  }
+  return may;
 }
 
 } // namespace
@@ -172,15 +212,17 @@ Result<std::vector<DistributionPlan>> plan_carried(ObjectReader& source, const s
   for (auto& [directory, change] : changes) {
     TRY(auto now, registry::read_distribution(*to.store, directory));
     if (!now) continue;
-    TRY_DO(remember_remarks(*to.store, now->record, change.back));
+    Findings notes;
+    TRY(auto back_again, that_may_return(*to.store, now->record, change.back, notes));
     auto next = now->record.shown.sets;
     auto leaves = [&](const SetDigest& digest) {
       return !digest.empty() && std::ranges::find(change.leave, digest) != change.leave.end();
     };
     std::erase_if(next, [&](const ShownSet& one) { return leaves(one.set) || leaves(one.source); });
-    for (const auto& one : change.back)
+    for (const auto& one : back_again)
       if (std::ranges::none_of(next, [&](const ShownSet& known) { return known.set == one.set; })) next.push_back(one);
     TRY(auto plan, promote::plan_shown(*to.store, *now, std::move(next)), "in distribution " + directory);
+    plan.notes = std::move(notes);
     if (plan.moves()) { // whoever may not add to it takes nothing out of it either, and brings nothing back
       TRY(auto feeder, registry::feeder_of(source, channel));
       TRY_DO(registry::admit(source, {now->record, publish::address_of(*to.store, directory)}, {std::move(feeder)}));
@@ -218,7 +260,7 @@ Result<CarriedRollback> rollback_with(ObjectStore& store, const std::string& cha
   }
   following.channel_moves = receipt && !receipt->completed && receipt->plan.moves();
   if (!options.dry_run)
-    for (const auto& plan : following.plans) TRY_DO(check_return(following, plan, options));
+    for (const auto& plan : following.plans) TRY_DO(check_later(following, plan, options));
   CarriedRollback carried;
   if (receipt) {
     carried.digest = receipt->digest;

@@ -133,14 +133,61 @@ TEST(Carry, WhatASignedMoveTookOutSinceComesBackWithAKeyOnly) {
   ASSERT_THAT(fed.listed(), ElementsAre("7.0", "9.0", "7.1"));
   auto yank = promote::plan_distribution_withdrawal(*fed.other, k_place, {"rocm-7.1.tar.gz"});
   ASSERT_TRUE(yank && promote::withdraw_from_distribution(*fed.other, *yank, {"lead", k_carry_now, "bad", lead}));
+  auto with = Fed::wanted();
+  with.key = lead;
+  for (const auto& options : {Fed::wanted(), with}) {
+    auto refused = fed.roll(options);
+    ASSERT_FALSE(refused) << "a yank is not undone by a rollback of the channel, whoever signs it";
+    EXPECT_EQ(refused.error().code, "O007") << render(refused.error());
+    EXPECT_THAT(fed.listed(), ElementsAre("7.0", "9.0"));
+  }
+  ASSERT_TRUE(promote::unblock_distribution(*fed.other, k_place, {"rocm-7.1.tar.gz"}, with));
   auto refused = fed.roll();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "O041") << render(refused.error());
-  EXPECT_THAT(fed.listed(), ElementsAre("7.0", "9.0"));
-  auto with = Fed::wanted();
-  with.key = lead;
   EXPECT_TRUE(fed.roll(with));
   EXPECT_THAT(fed.listed(), ElementsAre("7.0", "9.0", "7.1"));
+}
+
+// The channel knows nothing of what was taken out of the distribution alone.
+TEST(Carry, WhatAYankTookOutStaysOutWhenTheChannelGoesForward) {
+  Fed fed;
+  auto yank = promote::plan_distribution_withdrawal(*fed.other, k_place, {"rocm-7.1.tar.gz"});
+  ASSERT_TRUE(yank && promote::withdraw_from_distribution(*fed.other, *yank, {"lead", k_carry_now, "bad", {}}));
+  ASSERT_TRUE(fed.roll());
+  auto forward = Fed::wanted();
+  forward.to_generation = 2;
+  for (bool dry : {true, false}) {
+    forward.dry_run = dry;
+    auto followed = fed.roll(forward);
+    ASSERT_TRUE(followed) << render(followed.error());
+    ASSERT_EQ(followed->distributions.size(), 1u);
+    ASSERT_EQ(followed->distributions[0].notes.size(), 1u);
+    EXPECT_EQ(followed->distributions[0].notes[0].code, "O063");
+  }
+  EXPECT_THAT(fed.listed(), ElementsAre("7.0", "9.0"));
+  EXPECT_EQ(registry::require_distribution(*fed.other, k_place)->record.shown.blocked.size(), 1u);
+}
+
+TEST(Carry, APartThatAYankLeftComesBackAsThatPart) {
+  Fed fed;
+  auto both = registry::testing::sealed_sample(*fed.store, "4-linux/python/g",
+                                               {{"bad-1.tar.gz", "bad", "1"}, {"good-1.tar.gz", "good", "1"}});
+  publish::Reason reason{registry::Action::publish, {}, {}, "tester", k_carry_now, "why"};
+  ASSERT_TRUE(publish::add_sets(*fed.store, "stable", {both}, reason)); // 3
+  ASSERT_TRUE(fed.copy(both));
+  auto yank = promote::plan_distribution_withdrawal(*fed.other, k_place, {"bad-1.tar.gz"});
+  ASSERT_TRUE(yank && promote::withdraw_from_distribution(*fed.other, *yank, {"lead", k_carry_now, "bad", {}}));
+  ASSERT_TRUE(fed.roll());
+  auto forward = Fed::wanted();
+  forward.to_generation = 3;
+  ASSERT_TRUE(fed.roll(forward));
+  auto now = registry::require_distribution(*fed.other, k_place);
+  auto sets = registry::sealed_of(*fed.other, now->record.shown);
+  ASSERT_EQ(sets->back().set.files.size(), 1u);
+  EXPECT_EQ(sets->back().set.files[0].filename, "good-1.tar.gz");
+  ASSERT_EQ(now->record.shown.blocked.size(), 1u);
+  EXPECT_EQ(now->record.shown.blocked[0].filename, "bad-1.tar.gz");
 }
 
 TEST(Carry, KilledAtAnyRequestTheSameCommandCompletesIt) {

@@ -29,6 +29,25 @@ Result<publish::Feeders> feeders_of(const Consignment& what, const std::vector<p
   return feeders;
 }
 
+/// A move that lets a channel in, or tells the directory another policy, needs the key that the channel's own moves
+/// need: `channel verify` of the directory asks for it. What the sets need was asked before (accept_copies()).
+Result<void> check_feeding_signed(const Consignment& what, const publish::Feeders& feeders,
+                                  const promote::Options& options) {
+  auto& target = *what.to.store;
+  for (const auto& [directory, own] : feeders) {
+    TRY(auto now, registry::read_distribution(target, directory));
+    registry::DistributionRecord record;
+    if (now) record = std::move(now->record);
+    record.directory = directory;
+    TRY(auto fed_by, registry::admit(what.source, {record, publish::address_of(target, directory)}, own));
+    if (fed_by == record.fed_by) continue;
+    record.fed_by = own;
+    std::erase_if(record.fed_by, [](const registry::Feeder& one) { return one.policy.empty(); });
+    TRY_DO(promote::check_signer_there(what.source, record, registry::Action::promote, options.key));
+  }
+  return {};
+}
+
 /// What a directory shows and none of the channels that feed it: it came while no policy protected the channel, or left
 /// the channel and not the directory.
 Result<void> note_strays(const Consignment& what, const std::string& directory, Findings& notes) {
@@ -108,6 +127,7 @@ Result<Delivery> deliver(const Consignment& what, const Means& means, const prom
     publish::DistributeOptions copying{options.when, means.transfers, to.hash_bytes};
     for (const auto& [directory, history] : *to.found) copying.histories.push_back(history);
     TRY(copying.feeders, feeders_of(what, done.sets));
+    TRY_DO(check_feeding_signed(what, copying.feeders, options));
     TRY_DO(add_remarks(what, done.sets));
     copying.who = options.who, copying.why = options.why, copying.tool = means.tool;
     copying.before_showing = to.before_showing;

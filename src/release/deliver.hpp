@@ -44,7 +44,8 @@ Result<void> check_together(const Destination& to, const std::vector<registry::S
 Result<void> check_writable(const Consignment& what, bool signs);
 /// Copies, or with `options.dry_run` only checks; then a target that does not let this user look is a note (P072)
 /// instead of an error. Where a protected channel feeds a directory, warning O062 names what it shows and none of the
-/// channels in `fed_by` does, if they all are in `what.source`. Fails as publish::distribute() does.
+/// channels in `fed_by` does, if they all are in `what.source`. held O041 if a channel is let in, or another policy of
+/// it becomes known, and the policy wants a key for that. Fails as publish::distribute() does.
 Result<Delivery> deliver(const Consignment& what, const Means& means, const promote::Options& options);
 
 } // namespace quarry::release

@@ -69,9 +69,10 @@ protected:
     auto accepted = accept_copies(*store_, {request_, plan_}, judged, options);
     return accepted ? "" : accepted.error().code;
   }
-  Result<Delivery> copy() {
+  Result<Delivery> copy(const std::optional<Ed25519PrivateKey>& key) {
     promote::Options options;
     options.when = k_copied_at;
+    options.key = key;
     return deliver({*store_, to_, {sealed_}}, {}, options);
   }
   void test_it() {
@@ -119,12 +120,24 @@ TEST_F(Copies, AreNotMadeByAWrongClock) {
   EXPECT_EQ(accept(judged, mover_), "");
 }
 
+// Who verifies the moves of the directory asks for the signature of the one that tells it a policy.
+TEST_F(Copies, TellADirectoryItsPolicyByASignedMoveAlone) {
+  for (const auto& key : {std::optional<Ed25519PrivateKey>(), std::optional(judge_)}) {
+    auto refused = copy(key);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, "O041") << render(refused.error());
+    EXPECT_TRUE(target_->list("")->empty());
+  }
+  ASSERT_TRUE(copy(mover_));
+  EXPECT_TRUE(copy({})) << "there is nothing to tell any more";
+}
+
 TEST_F(Copies, AResultThatCameMeanwhileIsJudgedFirst) {
   auto judged = judge();
   ASSERT_TRUE(still_judged(*store_, judged));
   to_.before_showing = [&] { return still_judged(*store_, judged); };
   test_it();
-  auto late = copy();
+  auto late = copy(mover_);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, "O016") << render(late.error());
   auto shown = registry::read_distribution(*target_, "v2/all");
@@ -140,7 +153,7 @@ TEST_F(Copies, WhatTheChannelDoesNotShowIsNamed) {
   promote::Options options;
   options.when = k_copied_at;
   ASSERT_TRUE(deliver({*store_, open, {stray}}, {}, options));
-  auto done = copy();
+  auto done = copy(mover_);
   ASSERT_TRUE(done) << render(done.error());
   ASSERT_EQ(done->receipt.notes.size(), 1u);
   EXPECT_EQ(done->receipt.notes[0].code, "O062");

@@ -167,6 +167,82 @@ def test_a_directory_takes_only_moves_that_its_channel_would_take(store, next_pa
     assert statement["subject"] == [{"name": f"move/{view}.json", "digest": {"sha256": view}}]
 
 
+def signer(place: Path, name: str) -> tuple[str, tuple]:
+    """The entry of a policy, and the flags of whom it names."""
+    file = place / f"{name}.pem"
+    public = good("key", "create", "--output", file, "--json").json["key"]
+    return f'[[signer]]\nname = "{name}"\nkey = "{public}"\nsigns = ["moves"]\n', ("--sign", file)
+
+
+def test_moves_of_a_directory_are_verified_as_those_of_its_channel(store, next_packages, tmp_path):
+    publish(next_packages, store, "2")
+    line = Fed(store, tmp_path)
+    place = f"file:{line.dist}/{PLACE}"
+    first, sign = signer(tmp_path, "first")
+    line.policy.write_text(smoke_policy(more=first))
+    line.protect("stable", None, *sign)
+    line.waive("stable")
+    for run in ("1", "2"):
+        assert line.copy(run, "stable", *sign).code == 0
+    good("rollback", place, *sign)
+    verify = ("channel", "verify", place)
+    said = good(*verify, "--deep")
+    assert re.search(r"signed +3 of 3 moves, the last \(rollback\) by first", said.out), said.out
+    refused("C006", 2, "channel", "verify", "stable", *line.words, "--channels", f"file:{store}")
+    # Another key: the directory cannot know that it is the channel's, and the channel's store does.
+    second, other = signer(tmp_path, "second")
+    line.policy.write_text(smoke_policy(more=second))
+    line.protect("stable", None, *sign)
+    assert "O041" in line.copy("1", "stable").err, "the directory learns a policy by a signed move alone"
+    assert line.copy("1", "stable", *other).code == 0
+    assert "--channels STORE" in refused("O044", 6, *verify).err
+    good(*verify, "--channels", f"file:{store}")
+    # Somebody who can write to the bucket and has no key.
+    shutil.rmtree(line.dist / "signatures" / line.pointer()["view"])
+    words = (*verify, "--channels", f"file:{store}")
+    assert "promote of v2/all@4 is not signed by" in refused("O044", 6, *words).err
+    answer = ("channel", "acknowledge", place, "4", "--reason", "looked at")
+    refused("O041", 10, *answer)
+    good(*answer, *sign)
+    assert "acknowledged at" in good(*words).err
+
+
+def test_a_yank_names_an_undo_only_if_it_works(store, next_packages, report_only_policy, tmp_path):
+    publish(next_packages, store, "2")
+    line = Fed(store, tmp_path)
+    place = f"file:{line.dist}/{PLACE}"
+    assert line.copy("2", "nightly", "--policy", report_only_policy).code == 0
+    line.protect("stable")
+    line.waive("stable")
+    assert line.copy("1", "stable").code == 0
+    yank = ("yank", "rocm-7.2.1.tar.gz", "--channel", place, "--reason", "x")
+    said = good(*yank).err
+    assert "undo: quarry" not in said and "cannot be undone by a rollback" in said and "channel stable fed it" in said, said
+    undo = re.search(r"undo: quarry (.*)$", good("yank", "rocm-7.2.0.tar.gz", "--channel", place, "--reason", "x").err, re.MULTILINE)[1]
+    good(*shlex.split(undo))
+    assert line.listed() == {"7.2.0"}
+
+
+def test_a_rollback_does_not_undo_an_earlier_yank(fed):
+    place = f"file:{fed.dist}/{PLACE}"
+    assert fed.copy("2", "stable").code == 0
+    name = "rocm-7.2.1.tar.gz"
+    good("yank", name, "--channel", place, "--reason", "bad")
+    good("rollback", "stable", *fed.words, *fed.along)
+    assert fed.listed() == {"7.2.0"}
+    good("rollback", "stable", "--to", "3", *fed.words, *fed.along)
+    assert fed.listed() == {"7.2.0"}, "it left the directory alone"
+    assert name in good("channel", "show", "stable", *fed.words).out
+    refused("O063", 10, "rollback", place, "--to", "2")
+    good("yank", name, "--channel", "stable", "--reason", "bad", *fed.words)
+    good("yank", "rocm-7.2.0.tar.gz", "--channel", "stable", "--reason", "bad", *fed.words)
+    for more in ((), fed.along):
+        assert name in refused("O063", 10, "rollback", "stable", "--to", "3", *fed.words, *more).err
+    good("channel", "unblock", "stable", name, "rocm-7.2.0.tar.gz", "--reason", "good after all", *fed.words)
+    good("rollback", "stable", "--to", "3", *fed.words)
+    assert name in good("channel", "show", "stable", *fed.words).out
+
+
 def test_a_second_run_of_the_same_promotion_writes_nothing(fed):
     before = {path: path.read_bytes() for path in fed.dist.rglob("*") if path.is_file()}
     assert fed.copy("1", "stable").code == 0

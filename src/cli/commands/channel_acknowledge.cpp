@@ -2,9 +2,11 @@
 #include "cli/facts.hpp"
 #include "cli/keys.hpp"
 #include "cli/moves.hpp"
+#include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "promote/acknowledge.hpp"
+#include "promote/verify_fed.hpp"
 
 #include "base/text.hpp"
 #include <fmt/core.h>
@@ -14,6 +16,20 @@ namespace quarry::cli {
 
 namespace {
 
+Result<int> acknowledge_by_name(Context& context, const Arguments& arguments, std::uint64_t generation,
+                                const promote::Author& author) {
+  TRY(auto place, distribution_of(context, arguments, arguments.operands.at(0)));
+  TRY(auto done, promote::acknowledge_there(*place.store, place.directory, generation, author));
+  context.out.data(fact("acknowledged", "{0}@{1} by {0}@{2}", place.directory, generation, done.record.generation));
+  for (const auto& finding : done.findings) context.out.data(fmt::format("  {}\n", finding.message));
+  context.out.document({{"schema", "quarry.distribution-acknowledge/1"},
+                        {"directory", place.directory},
+                        {"generation", done.record.generation},
+                        {"acknowledged", generation},
+                        {"findings", findings_json(done.findings)}});
+  return 0;
+}
+
 Result<int> run_acknowledge(Context& context, const Arguments& arguments) {
   TRY(auto author, author_of(context, arguments));
   auto generation = text::parse_u64(arguments.operands.at(1));
@@ -21,7 +37,9 @@ Result<int> run_acknowledge(Context& context, const Arguments& arguments) {
     return fail(ErrorKind::invalid_argument, "O053",
                 fmt::format("`{}` is not the number of a generation", arguments.operands.at(1)),
                 fmt::format("`quarry channel log {}` lists them", arguments.operands.at(0)));
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  if (is_distribution(arguments.operands.at(0))) return acknowledge_by_name(context, arguments, *generation, author);
+  TRY(auto at, store_named(arguments));
+  TRY(auto store, open_store(context, at));
   TRY(auto done, promote::acknowledge(*store, {arguments.operands.at(0), *generation}, author));
   context.out.data(fact("acknowledged", "{}@{} by {}@{}", done.channel.name, *generation, done.channel.name,
                         done.channel.generation));
@@ -47,10 +65,11 @@ Command channel_acknowledge_command() {
               "somebody bound without a signature says nothing about it. It makes nothing else good. What the move let "
               "in stays in the channel (`quarry rollback`, `quarry yank`), a policy that it bound stays bound (`quarry "
               "channel protect`), and a channel's record that was changed by hand must be restored first.",
-          .operands = {{"CHANNEL", "the channel"}, {"GENERATION", "that the move made"}},
+          .operands = {{"CHANNEL", "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"},
+                       {"GENERATION", "that the move made"}},
           .flags = {{.name = "--reason", .value = "TEXT", .help = "why, for the ledger", .required = true},
                     sign_flag(),
-                    store_flag()},
+                    store_of_channel_flag()},
           .examples = {{"quarry channel acknowledge stable 17 --reason \"moved by hand in the outage, looked at\" "
                         "--sign release.pem --store file:store",
                         "generation 17 is explained"}},

@@ -1,8 +1,11 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/distributions.hpp"
 #include "cli/facts.hpp"
+#include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
+#include "cli/signed_moves.hpp"
 #include "cli/table.hpp"
 #include "promote/signed_moves.hpp"
 #include "publish/resolve.hpp"
@@ -85,28 +88,13 @@ Result<int> run_set_verify(Context& context, const Arguments& arguments) {
 
 // ---- channel verify
 
-/// "signed      3 of 5 moves, the last (promote) by lead"; empty where no signature was demanded.
-std::string signed_text(const promote::VerifiedMoves& verified) {
-  const auto& moves = verified.moves;
-  auto is_signed = [](const promote::SignedMove& move) { return !move.by.empty(); };
-  auto count = static_cast<std::size_t>(std::count_if(moves.begin(), moves.end(), is_signed));
-  if (count == 0) return {};
-  auto last =
-      is_signed(moves.front()) ? fmt::format(", the last ({}) by {}", moves.front().action, moves.front().by) : "";
-  return fact("signed", "{} of {}{}", count, units::things(moves.size(), "move"), last);
-}
-
-Json moves_json(const promote::VerifiedMoves& verified) {
-  auto list = Json::array();
-  for (const auto& move : verified.moves)
-    list.push_back({{"generation", move.generation},
-                    {"action", move.action},
-                    {"signed_by", move.by.empty() ? Json(nullptr) : Json(move.by)}});
-  return list;
-}
-
 Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  if (is_distribution(arguments.operands.at(0))) return verify_distribution(context, arguments);
+  if (arguments.has("--channels"))
+    return fail(ErrorKind::invalid_argument, "C006", "--channels is for distributions, and this is a channel",
+                "leave it out");
+  TRY(auto at, store_named(arguments));
+  TRY(auto store, open_store(context, at));
   bool deep = arguments.has("--deep");
   auto progress = context.out.progress("verifying", 0);
   publish::VerifyOptions options{context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }};
@@ -125,7 +113,7 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
   found.insert(found.end(), moves.findings.begin(), moves.findings.end());
   context.out.findings(found);
   context.out.findings(moves.acknowledged);
-  context.out.data(signed_text(moves));
+  context.out.data(signed_text(moves.moves));
   const auto* good = deep ? "all as sealed" : "all there";
   context.out.data(fmt::format("{}@{}  {}  {}  {}  {}\n", verified.record.name, verified.record.generation,
                                units::things(verified.files, "file"), units::bytes(verified.bytes),
@@ -139,7 +127,7 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
                         {"files", verified.files},
                         {"bytes", verified.bytes},
                         {"pages", verified.pages},
-                        {"moves", moves_json(moves)},
+                        {"moves", signed_json(moves.moves)},
                         {"acknowledged", findings_json(moves.acknowledged)},
                         {"findings", findings_json(found)}});
   return found.empty() ? 0 : 6;
@@ -148,7 +136,7 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
 Command channel_verify_command() {
   return {
       .path = {"channel", "verify"},
-      .summary = "look whether all that people install from a channel is there",
+      .summary = "look whether all that people install from a channel or a distribution is there",
       .description =
           "Every file of the current view and every metadata file: whether it exists with the size that was sealed; "
           "with `--deep` every byte is read and compared by sha256. Every page of the channel: whether it is there "
@@ -156,12 +144,24 @@ Command channel_verify_command() {
           "got "
           "the signature that it demands, and whether the channel is bound to the policy that its moves bound. "
           "Writes nothing.\n\n"
+          "Given a distribution, s3://BUCKET/v2/gfx94X-dcgpu, it looks at every move by the policies of the channels "
+          "that "
+          "feed it, at what the pointer shows, and at files of other tools that no move took over; with `--deep` also "
+          "at every file of its sets. Where a channel got another policy since, only the channel's own store says "
+          "whether that is true: name it with `--channels`. `quarry index check` looks at the pages.\n\n"
           "`quarry index repair channel:NAME` writes pages again; a lost file is restored from a copy, or the "
           "channel is rolled back.",
-      .operands = {{"CHANNEL", "the channel"}},
-      .flags = {{.name = "--deep", .value = "", .help = "read every file"}, store_flag()},
-      .examples = {{"quarry channel verify stable --store s3://builds", "would an installer find all of it?"}},
-      .exit_codes = {{3, "the channel does not exist"}, {6, "a file, a page or a record is missing or altered"}},
+      .operands = {{"CHANNEL", "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"}},
+      .flags = {{.name = "--deep", .value = "", .help = "read every file"},
+                {.name = "--channels",
+                 .value = "LOCATOR",
+                 .help = "of a distribution: the store of the channels that feed it"},
+                store_of_channel_flag()},
+      .examples = {{"quarry channel verify stable --store s3://builds", "would an installer find all of it?"},
+                   {"quarry channel verify s3://dist/v2/gfx94X-dcgpu --channels s3://builds",
+                    "has somebody moved it who may not?"}},
+      .exit_codes = {{3, "the channel or the distribution does not exist"},
+                     {6, "a file, a page or a record is missing or altered, or a move lacks its signature"}},
       .schema = "quarry.channel-verify/1",
       .run = run_channel_verify};
 }

@@ -9,6 +9,7 @@
 #include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
+#include "promote/fed_moves.hpp"
 #include "promote/withdraw.hpp"
 #include "promote/withdraw_from.hpp"
 #include <fmt/core.h>
@@ -33,6 +34,15 @@ std::string yanked_text(const std::string& place, const std::vector<registry::Bl
 
 // ---- from a distribution by its name
 
+/// The command that takes the yank back, if it will be taken; else why not.
+std::string undo_there(const Context& context, const Arguments& arguments, const DistributionPlace& at) {
+  auto possible = promote::check_undo_there(*at.store, at.directory);
+  if (!possible) return fmt::format("it cannot be undone by a rollback: {}", possible.error().message);
+  auto undo = NextCommand(context, "rollback").operand(arguments.get("--channel"));
+  if (arguments.has("--store")) undo.set("--store", arguments.get("--store"));
+  return "undo: " + undo.signed_if(arguments.has("--sign")).text();
+}
+
 Result<int> yank_there(Context& context, const Arguments& arguments, const promote::Author& author) {
   auto name = arguments.get("--channel");
   TRY(auto at, distribution_of(context, arguments, name));
@@ -49,11 +59,7 @@ Result<int> yank_there(Context& context, const Arguments& arguments, const promo
   auto place = fmt::format("{}@{}", at.directory, plan.plan.generation());
   context.out.data(moves ? yanked_text(place, plan.gone, dry)
                          : fmt::format("nothing to do  {} shows nothing of it any more\n", place));
-  if (moved) {
-    auto undo = NextCommand(context, "rollback").operand(name);
-    if (arguments.has("--store")) undo.set("--store", arguments.get("--store"));
-    context.out.note("undo: " + undo.signed_if(arguments.has("--sign")).text());
-  }
+  if (moved) context.out.note(undo_there(context, arguments, at));
   Json document{{"schema", "quarry.yank-distribution/1"},
                 {"store", at.store->describe()},
                 {"directory", at.directory},

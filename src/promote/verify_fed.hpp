@@ -1,0 +1,47 @@
+#pragma once
+// The moves of a distribution, by the law of the channels that feed it (fed_moves.hpp): who signed them, and what
+// nobody signed who may. As thread-safe as the stores.
+#include "base/finding.hpp"
+#include "promote/guard.hpp"
+#include "promote/signed_moves.hpp"
+#include "registry/distributions.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::promote {
+
+struct VerifiedThere {
+  std::vector<SignedMove> moves;        ///< newest first
+  Findings findings;                    ///< see below
+  Findings acknowledged;                ///< what somebody has answered for since: notes
+  std::vector<registry::Feeder> lawful; ///< the channels whose policies count, as far as the moves prove it
+};
+/// Each move by the policies that were in `fed_by` before it, where one of them wants signed moves; else by those since
+/// it. Findings:
+///   - O044: a move that lacks a signature of one of these policies, a promotion one of all of them, or a pointer that
+///   shows something else than its
+///     last move left. A promotion may bring another policy of a channel, as after `key revoke`: signed by the old one
+///     it counts; else only if `source`, the store of the channels, has the move that bound the new policy. An opened
+///     directory counts only if `source` has the `unprotect`.
+///   - P125: files of another tool that no move took over (publish/adoption.hpp); an error where moves must be signed,
+///     else a warning.
+///   - R010 if the pointer is of the first format and there are records of moves.
+/// A signature by a policy that became lawful later counts, too: `quarry rollback CHANNEL --to-store` is signed by the
+/// channel's own. Moves that an earlier version made as `found` need none. Fails with R017 if the moves are broken, and
+/// as stored_policy(). Costs a read for each move, one for each signer and move, and what without_move() costs; with
+/// `source` the ledger of each channel whose policy changed.
+Result<VerifiedThere> verify_moves_there(store::ObjectReader& store, const registry::DistributionRecord& now,
+                                         store::ObjectReader* source = nullptr);
+
+struct AcknowledgedThere {
+  registry::DistributionRecord record;
+  Findings findings; ///< what was wrong with the move
+};
+/// As acknowledge() (acknowledge.hpp) for a channel: a move `acknowledge` that shows the same, signed by who may sign
+/// `protect` by each lawful policy that wants signed moves. not_found O052, P120; held O041; R003; and as
+/// verify_moves_there().
+Result<AcknowledgedThere> acknowledge_there(store::ObjectStore& store, const std::string& directory,
+                                            std::uint64_t generation, const Author& author);
+
+} // namespace quarry::promote
