@@ -373,8 +373,11 @@ TEST(VerifyFedMoves, APointerThatWasWrittenByHandIsFound) {
   write();
   ASSERT_EQ(found_there(line).size(), 2u) << "nobody signed that record";
   EXPECT_NE(found_there(line)[1].find("promote of v2/all@5 names no move before it"), std::string::npos);
-  now.view = {}, now.generation = 1; // as the first format had it
-  write();
+  const std::string first = R"("directory":"v2/all","schema":"quarry.distribution/1","sets":[]})"; // the first format
+  const auto own = R"({"digest":")" + sha256("{" + first).hex() + "\"," + first;
+  ASSERT_TRUE(line.other->put(registry::distribution_key(k_there), content::Rope::literal(own), {}));
+  auto read = registry::read_distribution(*line.other, k_there);
+  ASSERT_TRUE(read) << render(read.error());
   ASSERT_EQ(found_there(line).size(), 1u);
   EXPECT_NE(found_there(line)[0].find("R010 v2/all@1 names no move"), std::string::npos) << found_there(line)[0];
 }
