@@ -35,8 +35,8 @@ struct Work {
   std::vector<Batch> batches;
   /// Full keys of pages that the source no longer shows. They are removed, with their copies, after all pages are
   /// written; pages of another tool are left as `others` says. A removal has no precondition, so it may hit a page that
-  /// another writer needs. That writer changed the source first. So the token is read again after the removals: if it
-  /// differs, the next round writes the page again.
+  /// another writer needs. If it is a Quarry, it changed the source first, so the token is read again after the
+  /// removals: if it differs, the next round writes the page again. Another tool writes its page again by itself.
   std::vector<std::string> stale;
   /// Keys that end in a slash, of pages that another tool writes from now on: our own copies there are removed, as the
   /// pages above are. Others stay.

@@ -25,7 +25,7 @@ bool is_url(std::string_view text) {
 Result<PublicUrl> PublicUrl::parse(const std::string& text) {
   PublicUrl parsed;
   for (const auto& item : text::split_any(text, ", ")) {
-    auto equals = has_scheme(item) ? item.npos : item.find("=http"); // "https://h/a=httpd" is one URL
+    auto equals = std::min(item.find("=http://"), item.find("=https://")); // "https://h/a=httpd" is one URL
     Row row;
     if (equals != item.npos) row.place = without_slash(item.substr(0, equals));
     auto url = equals == item.npos ? item : item.substr(equals + 1);

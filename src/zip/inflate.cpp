@@ -62,7 +62,7 @@ public:
   }
 
 private:
-  /// Who looks for cuts gives all bytes of a chunk at once: the decoder then stops close behind it.
+  /// When looking for cuts, the decoder gets the whole packed chunk at once, so that it stops close behind its end.
   bool begins_chunk() const { return into_.cuts && made_ % k_output_bytes == 0; }
   Result<void> refill() {
     auto left = state_->avail_in;

@@ -126,35 +126,38 @@ public:
     const auto& c = s.chunk;
     return entries_[c.entry].data.read(c.offset - s.history, std::span(s.input).first(s.history + c.data.size()));
   }
-  void pack(Slot& s) {
+  Result<void> pack(Slot& s) {
     auto& c = s.chunk;
     c.crc = crc32(0, c.data);
-    encode(s);
-    if (!s.whole_entry) return;
+    TRY_DO(encode(s));
+    if (!s.whole_entry) return {};
     hasher_.update(c.data);
     c.sha256 = hasher_.finish();
+    return {};
   }
 
 private:
-  void encode(Slot& s) {
+  Result<void> encode(Slot& s) {
     auto& c = s.chunk;
     if (profile_ == codec::Profile::stored || c.data.empty()) {
       c.packed = c.data;
-      return;
+      return {};
     }
-    if (take_from_old_stream(s)) return;
+    TRY(bool taken, take_from_old_stream(s));
+    if (taken) return {};
     auto encoded = encoder_.encode({c.data, std::span(s.input).first(s.history), c.last}, s.output);
     c.method = encoded.method;
     c.packed = std::span(s.output).first(encoded.size);
+    return {};
   }
-  bool take_from_old_stream(Slot& s) {
+  Result<bool> take_from_old_stream(Slot& s) {
     auto& c = s.chunk;
     const auto& old = entries_[c.entry].old_stream;
     if (!old || c.last) return false;
     auto place = old->chunks.find(c.offset / codec::k_chunk_bytes);
     if (place == old->chunks.end() || place->second.size > s.output.size()) return false;
     auto packed = std::span(s.output).first(place->second.size);
-    if (!old->bytes.read(place->second.begin, packed)) return false;
+    TRY_DO(old->bytes.read(place->second.begin, packed));
     if (!inflater_) inflater_ = std::make_unique<PieceInflater>();
     if (!inflater_->gives({packed, std::span(s.input).first(s.history), false}, c.data)) return false;
     c.method = codec::ChunkMethod::dense;
@@ -234,10 +237,11 @@ private:
         continue;
       }
       progress_.update(progress_.loaded, [&] { s->loaded = true; });
-      packer.pack(*s);
+      auto packed = packer.pack(*s);
       progress_.update(progress_.done, [&] {
         s->packed = true;
-        if (s->whole_entry) s->hashed = true;
+        if (s->whole_entry || !packed) s->hashed = true;
+        if (!packed) s->error = std::move(packed).error();
       });
     }
   }

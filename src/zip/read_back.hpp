@@ -14,9 +14,9 @@ struct PackedContent {
 };
 
 /// Inflates what is stored of the member, and compares it with `expected.content` and with the CRC. Piece by piece, on
-/// several threads, if there are pieces: each must give its part of the content by itself, and end where the next one
-/// can begin. So a piece for zeros behind zeros that has the same bytes as one that was inflated is not inflated again:
-/// what thinning leaves of a library has a thousand. Fails as Reader::read() does, and if the content cannot be read.
+/// several threads, if there are pieces: each must inflate alone to its part of the content, and end at a byte boundary
+/// between blocks. A piece for zeros with the same bytes as an inflated one is not inflated again: what thinning leaves
+/// of a library has a thousand. Fails as Reader::read() does, and if the content cannot be read.
 /// Memory: 3 MiB for each worker.
 Result<bool> inflates_to(const Reader& zip, const Member& member, const PackedContent& expected);
 

@@ -5,6 +5,8 @@
 #include "sys/process.hpp"
 #include "zip/piece.hpp"
 #include "zip/writer.hpp"
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -177,6 +179,18 @@ TEST_F(ReadBack, PacksWhatAnOldStreamDoesNotHold) {
   stream->chunks = {{0, {0, 12}}, {1, {3, 0}}};
   auto made = packed({"x", content, false, stream});
   EXPECT_EQ(made.archive, plain.archive);
+}
+
+TEST_F(ReadBack, FailsIfAnOldStreamCannotBeRead) {
+  auto path = directory_ + "/old";
+  std::ofstream(path) << std::string(100, 'x');
+  auto stream = std::make_shared<OldStream>();
+  stream->bytes = content::Rope::file(path).value();
+  stream->chunks = {{0, {0, 100}}};
+  std::filesystem::resize_file(path, 10); // the old wheel shrinks while it is thinned
+  auto file = sys::File::create(directory_ + "/x.zip").value();
+  const Entry entry{"x", content::Rope::literal(text_of(2 * k_chunk, 9)), false, stream};
+  EXPECT_FALSE(write({entry}, {}, {codec::Profile::release, 2, {}, 1000}, file));
 }
 
 } // namespace

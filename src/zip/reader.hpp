@@ -37,9 +37,9 @@ struct Limits {
 /// hash 256 MiB takes 0.3 s.
 std::uint64_t expansion_allowed(std::uint64_t archive_bytes, const Limits& limits = {});
 
-/// Where chunk `n` of a member (codec::k_chunk_bytes each) begins in its stored bytes, if deflate blocks end there, and
-/// a byte: behind an empty stored block, as Quarry's writer and flushes of other programs leave it. 0, but for the
-/// first chunk, where that is not so, or not known.
+/// For each chunk of a member (codec::k_chunk_bytes), the offset in the stored bytes where it begins, if the chunk
+/// before ends with an empty stored block, as Quarry's writer and flushes of other programs leave one; else 0. The
+/// first chunk begins at 0.
 using Cuts = std::vector<std::uint64_t>;
 
 class Reader {

@@ -1,7 +1,7 @@
 #pragma once
 // A deterministic parallel zip writer with the container profile of wheels (PKWARE APPNOTE 6.3.10; PyPI's stricter
-// rules). The bytes depend on names, content, profile and order alone: never on workers, timing, umask, time zone,
-// locale or CPU.
+// rules). The bytes depend on names, content, profile, order and Entry::old_stream alone: never on workers, timing,
+// umask, time zone, locale or CPU.
 #include "base/result.hpp"
 #include "codec/profile.hpp"
 #include "content/rope.hpp"
@@ -34,8 +34,8 @@ struct Entry {
   std::string name; ///< relative, '/' separated; checked before writing (Z001, Z013, Z014, Z017, Z018)
   content::Rope data;
   bool executable = false; ///< 0755 instead of 0644
-  /// May be null. A chunk's bytes are taken from it if they inflate to exactly the chunk, and if they do not, or the
-  /// stream cannot be read, the chunk is packed. Not in Profile::stored.
+  /// May be null. A chunk is taken from it as it was packed there, by whatever profile, if it inflates to exactly the
+  /// chunk; else the chunk is packed. Not in Profile::stored.
   std::shared_ptr<const OldStream> old_stream = {};
 };
 
