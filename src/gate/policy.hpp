@@ -134,6 +134,8 @@ struct Policy {
 std::vector<std::string> unbound_suites(const Policy& policy);
 /// Says of an unbound suite by which definition alone it counts, and updates the policy's digest. Pure.
 void bind_suite(Policy& policy, const std::string& name, const Sha256& digest);
+/// Takes the word any_command out of a policy whose suites are all bound, and updates its digest. Pure.
+void take_back_any_command(Policy& policy);
 
 /// Fails with invalid_argument G001 (not TOML) or G002 (`file:line: key: what is wrong`): an unknown key, a wrong type,
 /// an unknown value, or a policy that requires nothing. Unknown input is never ignored: a typo must not open a gate.

@@ -26,4 +26,10 @@ void bind_suite(Policy& policy, const std::string& name, const Sha256& digest) {
   policy.digest = sha256(canonical_json(policy)).hex();
 }
 
+void take_back_any_command(Policy& policy) {
+  if (!policy.openly.any_command || !unbound_suites(policy).empty()) return;
+  policy.openly.any_command = false;
+  policy.digest = sha256(canonical_json(policy)).hex();
+}
+
 } // namespace quarry::gate

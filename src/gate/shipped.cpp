@@ -31,14 +31,14 @@ std::optional<std::string> shipped_policy(const Resources& resources, const std:
   return resources.read("data/policies/" + stem + ".toml");
 }
 
-/// A required suite that data/suites defines counts by its definition alone, unless the policy says otherwise.
+/// A required suite that data/suites defines counts by its definition alone. `any_command` is about the other names.
 Result<Policy> bound(const Resources& resources, NamedText named) {
   TRY(auto policy, parse_policy(named));
-  if (policy.openly.any_command) return policy;
   for (const auto& name : unbound_suites(policy)) {
     TRY(auto suite, trial::find_suite(resources, name), "while reading the suites of policy " + policy.name);
     if (suite) bind_suite(policy, name, suite->digest);
   }
+  take_back_any_command(policy);
   return policy;
 }
 

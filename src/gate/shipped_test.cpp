@@ -19,6 +19,8 @@ class OneShipped final : public Resources {
 public:
   std::vector<std::string> list(std::string_view) const override { return {k_name}; }
   std::optional<std::string> read(std::string_view name) const override {
+    if (name == "data/suites/defined.toml")
+      return "schema = \"quarry.suite/1\"\nname = \"defined\"\nabout = \"a test\"\ncommand = [\"true\"]\n";
     return name == k_name ? std::optional(policy_text("shipped")) : std::nullopt;
   }
   std::string origin(std::string_view) const override { return "embedded"; }
@@ -56,6 +58,27 @@ TEST_F(ShippedPolicies, AFileIsTakenUnlessItIsABareWord) {
   EXPECT_EQ(found("other"), "mine") << "no shipped policy has that name";
   ASSERT_TRUE(sys::write_file("demo.toml", policy_text("mine")));
   EXPECT_EQ(found("demo.toml"), "mine");
+}
+
+TEST_F(ShippedPolicies, AnyCommandIsAboutSuitesWithoutADefinition) {
+  auto with = [&](const std::string& suites) {
+    auto text = policy_text("mine");
+    text.replace(text.find("\"smoke\""), 7, suites);
+    text.insert(text.find("max_age"), "openly = [\"any_command\"]\n");
+    EXPECT_TRUE(sys::write_file("own.toml", text));
+    auto policy = find_policy(resources_, "own.toml");
+    EXPECT_TRUE(policy) << render(policy.error());
+    return *policy;
+  };
+  auto both = with("\"smoke\", \"defined\"");
+  EXPECT_THAT(unbound_suites(both), ::testing::ElementsAre("smoke")) << "the other has a definition";
+  EXPECT_TRUE(both.openly.any_command);
+  auto defined = with("\"defined\"");
+  EXPECT_THAT(unbound_suites(defined), ::testing::IsEmpty());
+  EXPECT_FALSE(defined.openly.any_command) << "nothing is left that it would be about";
+  auto stored = parse_stored_policy({canonical_json(defined), "stored"});
+  ASSERT_TRUE(stored) << render(stored.error());
+  EXPECT_EQ(stored->digest, defined.digest);
 }
 
 TEST_F(ShippedPolicies, OneThatDoesNotExistIsToldWithThoseThatDo) {

@@ -75,6 +75,20 @@ def test_a_name_alone_protects_nothing(team, tmp_path, store):
     refused("X003", 2, "test", "--venv", env, "--suite", "nobody", "--store", f"file:{store}", cwd=place)
 
 
+def test_any_command_frees_only_suites_without_a_definition(team, tmp_path):
+    place, env, run = team
+    both = tmp_path / "both.toml"
+    nobody = '[[require]]\nplatforms = ["*"]\nfamilies = ["*"]\npythons = ["*"]\nsuites = ["nobody"]\n'
+    both.write_text(smoke_policy(suite="own", more=nobody))
+    run("channel", "protect", "stable", "--policy", both, "--reason", "release channel")
+    run("test", "--venv", env, "--suite", "own", "--", "true")
+    run("test", "--venv", env, "--suite", "nobody", "--", "true")
+    held = run("gate", "--from", "run:1", "--to", "stable", code=10)
+    assert "ran another definition of own" in held.out and "definition of nobody" not in held.out
+    run("test", "--venv", env, "--suite", "own")
+    run("promote", "--from", "run:1", "--to", "stable")
+
+
 def test_a_suite_outside_a_repository_is_named_by_its_file(team, tmp_path, store):
     """`data/suites` is looked for at the top of a git repository; elsewhere the errors say so, and what helps."""
     place, env, run = team
