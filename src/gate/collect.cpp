@@ -113,6 +113,7 @@ Result<void> add_recorded(store::ObjectReader& store, std::vector<registry::SetD
   for (const auto& stored : input.evidence) known.insert(stored.digest);
   for (auto& stored : recorded.evidence)
     if (known.insert(stored.digest).second) input.evidence.push_back(std::move(stored));
+  input.stored_us.merge(recorded.since);
   input.attempts.insert(input.attempts.end(), recorded.attempts.begin(), recorded.attempts.end());
   input.keys.insert(input.keys.end(), recorded.keys.begin(), recorded.keys.end());
   input.asked.insert(input.asked.end(), sets.begin(), sets.end());

@@ -109,10 +109,19 @@ std::string suite_defect(const EvidenceRecord& evidence, const Question& questio
   return fmt::format("was made on {}, which is not of {}", targets->second, cell.family);
 }
 
-std::string time_defect(const EvidenceRecord& evidence, const Question& question, std::int64_t& ended_us) {
+/// `stored_us` as assess() has it. `ended_us` becomes the time at which the result counts.
+std::string time_defect(const EvidenceRecord& evidence, const Question& question, std::int64_t stored_us,
+                        std::int64_t& ended_us) {
   if (evidence.started.empty() || evidence.ended.empty()) return "has times that cannot be read";
   ended_us = evidence.ended.us();
   if (evidence.ended < evidence.started) return "ended before it started";
+  if (stored_us && ended_us > stored_us) {
+    auto ahead_us = ended_us - stored_us;
+    ended_us = stored_us;
+    bool opens = evidence.result == Outcome::passed || question.failure_opens;
+    if (opens && ahead_us > k_clock_skew_us) // its real time is not known; a failure holds from when it was known
+      return fmt::format("ended {} after it was stored, so the clock of its machine was wrong", age_text(ahead_us));
+  }
   if (ended_us > question.now_us + k_clock_skew_us) return "is from the future";
   if (question.now_us - ended_us > question.max_age_us)
     return fmt::format("is {} old, and the policy takes at most {}", age_text(question.now_us - ended_us),
@@ -143,7 +152,7 @@ std::string waiver_defect(const registry::WaiverRecord& waiver, const Question& 
 
 } // namespace
 
-EvidenceStatus assess(const EvidenceRecord& evidence, const Question& question) {
+EvidenceStatus assess(const EvidenceRecord& evidence, const Question& question, std::int64_t stored_us) {
   const auto& plan = question.plan;
   if (evidence.suite != question.suite || !same_cell(plan.cell, evidence.cell)) return {};
   auto cover = cover_defect(plan, evidence, question.allied);
@@ -158,7 +167,7 @@ EvidenceStatus assess(const EvidenceRecord& evidence, const Question& question) 
             0};
   }
   EvidenceStatus result;
-  auto time = time_defect(evidence, question, result.ended_us);
+  auto time = time_defect(evidence, question, stored_us, result.ended_us);
   auto why = !evidence.sealed ? std::string("was made from an unsealed source")
              : !cover.empty() ? cover
              : !time.empty()  ? time

@@ -20,7 +20,7 @@ enum class Standing : std::uint8_t {
 struct EvidenceStatus {
   Standing standing = Standing::unrelated;
   std::string why;
-  std::int64_t ended_us = 0;
+  std::int64_t ended_us = 0; ///< never later than the store got it
 };
 struct WaiverStatus {
   Standing standing = Standing::unrelated;
@@ -39,8 +39,10 @@ struct Question {
   /// The policy expects a failure, and lets the cell move with it. Such a failure must meet the rules for a pass.
   bool failure_opens = false;
 };
-/// Whether the record counts for the question, but for its signature (gate/signed.hpp).
-EvidenceStatus assess(const registry::EvidenceRecord& evidence, const Question& question);
+/// Whether the record counts for the question, but for its signature (gate/signed.hpp). `stored_us`: when the store got
+/// it, by the store's clock; 0: not known. A machine's clock may be ahead: no result counts as one that came later than
+/// that, and a pass that is more than k_clock_skew_us ahead of it never counts.
+EvidenceStatus assess(const registry::EvidenceRecord& evidence, const Question& question, std::int64_t stored_us);
 /// Why a record on these files and this suite is about another cell, where the two cells differ in framework or backend
 /// alone; empty for any other record. It goes behind "one result".
 std::string near_miss(const registry::EvidenceRecord& evidence, const Question& question);

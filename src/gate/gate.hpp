@@ -47,6 +47,8 @@ struct Case {
   std::vector<registry::AttemptRecord> attempts = {}; ///< to test the subjects, sorted by time
   registry::LedgerDigest after = {}; ///< the channel's last move so far; empty: the channel does not exist
   registry::PolicyDigest bound = {}; ///< protects the channel; empty: none does
+  /// When the store got evidence, by its clock. What is left out counts by the time that it says itself.
+  std::map<registry::EvidenceDigest, std::int64_t> stored_us = {};
 };
 
 enum class Decision : std::uint8_t { ready, held };
@@ -112,9 +114,9 @@ struct Verdict {
 /// A cell is ready if every suite that the policy requires for it has passed, within the policy's maximum age, on
 /// exactly the cell's files: the wheels of its platform and Python that belong to its family or to no family, and the
 /// sdists. Evidence does not count if it is about other digests, another cell or another set; if it covers only a part;
-/// if it is too old, or dated in the future; if it was made from an unsealed source; or if it contradicts itself. A
-/// family that no requirement covers is held. A record about several sets counts for each of them if each other file in
-/// it belongs to this release or is shown by the target.
+/// if it is too old, dated in the future, or has passed more than five minutes after the store got it; if it was made
+/// from an unsealed source; or if it contradicts itself. A family that no requirement covers is held. A record about
+/// several sets counts for each of them if each other file in it belongs to this release or is shown by the target.
 Verdict judge(const Policy& policy, const Case& input);
 
 /// The files of a set that may move although other cells of the set are held. A family moves if all of its cells on the

@@ -471,6 +471,49 @@ TEST(Gate, AFailureThatDoesNotCountIsSaid) {
   EXPECT_THAT(judge_sets(policy(), {k_set}, {passed(k_set), passes}).notes, IsEmpty());
 }
 
+/// The verdict on records that the store got at these times.
+Verdict judge_stored(const std::vector<std::pair<EvidenceRecord, std::int64_t>>& records, std::int64_t now_us = k_now) {
+  Case input;
+  input.channel = "stable";
+  input.subjects = {k_set};
+  input.now_us = now_us;
+  for (const auto& [record, stored_us] : records) {
+    input.evidence.push_back({registry::digest_of(record), record});
+    input.stored_us[registry::digest_of(record)] = stored_us;
+  }
+  return judge(policy(), input);
+}
+
+TEST(Gate, AnOlderPassOfAWrongClockDoesNotBeatANewerFailure) {
+  auto wrong = at(passed(k_set), k_now + 312'000'000), newer = at(failed(k_set), k_now - 1'000'000);
+  for (auto now : {k_now, k_now + k_hour}) {
+    auto verdict = judge_stored({{wrong, k_now}, {newer, k_now + 1'000'000}}, now);
+    EXPECT_EQ(verdict.verdict, Decision::held) << "its clock is right some minutes later, and it is older all the same";
+    EXPECT_THAT(verdict.cells[0].reasons, Contains(HasSubstr("failed 1 of 3")));
+  }
+  auto alone = judge_stored({{wrong, k_now}}, k_now + k_hour);
+  EXPECT_EQ(alone.verdict, Decision::held);
+  EXPECT_THAT(alone.cells[0].reasons, Contains(HasSubstr("ended 5 min after it was stored")));
+}
+
+TEST(Gate, NoResultCountsAsOneThatCameLaterThanTheStoreGotIt) {
+  auto ahead = at(passed(k_set), k_now - k_hour + 4 * k_minute); // within the difference that is forgiven
+  auto failure = at(failed(k_set), k_now - k_hour + k_minute);
+  EXPECT_EQ(judge_stored({{ahead, k_now - k_hour}, {failure, k_now - k_hour + k_minute}}).verdict, Decision::held);
+  EXPECT_EQ(judge_stored({{ahead, k_now - k_hour}}).verdict, Decision::ready);
+  auto repaired = at(passed(k_set), k_now - k_minute);
+  EXPECT_EQ(judge_stored({{failure, k_now - k_hour}, {repaired, k_now - k_minute}}).verdict, Decision::ready);
+  auto old = at(passed(k_set), k_now - 2 * k_hour); // recorded a day late, as with `evidence record --kept`
+  EXPECT_EQ(judge_stored({{old, k_now}, {failure, k_now - k_hour}}).verdict, Decision::held);
+}
+
+TEST(Gate, AFailureOfAWrongClockHoldsFromWhenItWasStored) {
+  auto fails = at(failed(k_set), k_now + 3 * k_day);
+  EXPECT_EQ(judge_stored({{passed(k_set), k_now - 2 * k_hour}, {fails, k_now - k_hour}}).verdict, Decision::held);
+  auto later = at(passed(k_set), k_now - k_minute);
+  EXPECT_EQ(judge_stored({{fails, k_now - k_hour}, {later, k_now - k_minute}}).verdict, Decision::ready);
+}
+
 TEST(Gate, AWaiverForOneSuiteLeavesTheOther) {
   auto two = policy("[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
   auto w = waiver();

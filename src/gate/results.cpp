@@ -32,7 +32,8 @@ Sorted sort_evidence(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   Sorted sorted;
   auto look = [&](const registry::Stored<EvidenceRecord>& stored, bool inherited) {
-    auto status = assess(stored.record, question);
+    auto known = judging.input.stored_us.find(stored.digest);
+    auto status = assess(stored.record, question, known == judging.input.stored_us.end() ? 0 : known->second);
     bool may_open = stored.record.result == Outcome::passed || question.failure_opens;
     if (status.standing == Standing::counts && may_open) {
       status.why = unsigned_evidence(policy, judging.input.signatures, stored);

@@ -39,8 +39,20 @@ std::vector<std::string> marks_of(const EvidenceDigest& digest, const EvidenceRe
   return keys;
 }
 
+/// The earlier of the times counts: a record does not become newer by being copied or marked once more.
+void add_time(StoredTimes& times, const EvidenceDigest& digest, std::int64_t modified_us) {
+  if (modified_us == 0) return;
+  auto [known, is_new] = times.emplace(digest, modified_us);
+  if (!is_new) known->second = std::min(known->second, modified_us);
+}
+
 Result<void> write_marks(ObjectStore& store, const std::vector<std::string>& keys) {
-  for (const auto& key : keys) TRY_DO(store.put(key, content::Rope::literal(""), {}));
+  store::PutOptions options;
+  options.precondition = store::Precondition::if_absent(); // the time of a mark says when the store got the result
+  for (const auto& key : keys) {
+    auto put = store.put(key, content::Rope::literal(""), options);
+    if (!put && put.error().kind != ErrorKind::already_exists) return fail(std::move(put).error());
+  }
   return {};
 }
 
@@ -60,12 +72,15 @@ Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets
       if (attempt) name.remove_suffix(k_json.size());
       auto digest = EvidenceDigest::parse(name); // lower case only: the same digits in upper case are another object
       if (digest && attempt) found[i].attempts[*digest->sha256()].push_back(object.key);
-      if (digest && !attempt) found[i].evidence.push_back(*digest);
+      if (!digest || attempt) continue;
+      found[i].evidence.push_back(*digest);
+      add_time(found[i].since, *digest, object.modified_us);
     }
     return {};
   }));
   About all;
   for (auto& one : found) {
+    for (const auto& [digest, modified_us] : one.since) add_time(all.since, digest, modified_us);
     all.evidence.insert(all.evidence.end(), one.evidence.begin(), one.evidence.end());
     for (auto& [digest, keys] : one.attempts) std::ranges::move(keys, std::back_inserter(all.attempts[digest]));
   }
@@ -98,7 +113,12 @@ Result<Names> names_about(ObjectReader& store, const std::vector<SetDigest>& set
   TRY(names.about, list_about(store, sets));
   names.all = !marked;
   if (names.all) {
-    TRY(names.about.evidence, evidence_digests(store));
+    TRY(auto listed, evidence_with_times(store));
+    names.about.evidence.clear();
+    for (const auto& [digest, modified_us] : listed) {
+      names.about.evidence.push_back(digest);
+      add_time(names.about.since, digest, modified_us);
+    }
   }
   return names;
 }
@@ -124,6 +144,7 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
   TRY(auto names, names_about(store, sets));
   Recorded found;
   found.all = names.all;
+  found.since = std::move(names.about.since);
   Findings junk;
   TRY(found.evidence, read_evidence(store, names.about.evidence, junk));
   // Not the names of marks: a mark may be there before its record, and the second look must find the record.

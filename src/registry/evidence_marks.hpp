@@ -17,9 +17,14 @@ constexpr unsigned k_evidence_requests = 16; ///< in flight; more than elsewhere
 /// "evidence/attempts/{set}/", where the attempts to test a set and the marks of its evidence are.
 std::string about_directory(const SetDigest& set);
 
+/// When the store got evidence, in microseconds since 1970, by its own clock: the time of the oldest mark, else that of
+/// the record. What the store gives no time for is left out.
+using StoredTimes = std::map<EvidenceDigest, std::int64_t>;
+
 /// What lies there. One listing for each set, sixteen at the same time.
 struct About {
   std::vector<EvidenceDigest> evidence; ///< with a mark, sorted, each once; a record may be missing
+  StoredTimes since;
   AttemptKeys attempts;
 };
 Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets);
@@ -35,6 +40,7 @@ struct Recorded {
   std::vector<AttemptRecord> attempts; ///< sorted by time
   std::vector<std::string> keys;       ///< of the evidence objects that were read, valid or junk; sorted
   bool all = false;                    ///< whether it is all evidence of the store
+  StoredTimes since;                   ///< of the evidence
 };
 /// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. Costs a read of
 /// `marked.json`, one listing for each set, and a read for each attempt below these sets and for each evidence record
@@ -52,11 +58,12 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                           const std::vector<std::string>& judged);
 
-/// Writes the marks of a record. put_evidence() calls it before it writes the record; nobody else needs it. A mark
-/// whose record is missing does no harm. A record whose mark is missing is not seen by verdicts, once `marked.json`
-/// says that all is marked. If the store does not have evidence yet, this function first writes a `marked.json` that
-/// says so: all records to come have marks. Costs a read of `marked.json`, and a write for each set, one after the
-/// other. As long as `marked.json` does not say that all is marked, it also costs a listing of all evidence.
+/// Writes the marks of a record that are missing: one that is there keeps its time. put_evidence() calls it before it
+/// writes the record; nobody else needs it. A mark whose record is missing does no harm. A record whose mark is missing
+/// is not seen by verdicts, once `marked.json` says that all is marked. If the store does not have evidence yet, this
+/// function first writes a `marked.json` that says so: all records to come have marks. Costs a read of `marked.json`,
+/// and a write for each set, one after the other. As long as `marked.json` does not say that all is marked, it also
+/// costs a listing of all evidence.
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
 /// Writes the marks that are missing. If the store has evidence, it then says that all is marked. Returns how many
 /// records lacked a mark. Junk gets no mark. A listing of all evidence and of all marks; a read for each record and a

@@ -3,6 +3,7 @@
 #include "registry/judged.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
+#include "sys/clock.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,6 +128,25 @@ TEST(EvidenceMarks, AreThereBeforeTheRecord) {
     if (put && !dying.fired()) return;
     ASSERT_TRUE(put_evidence(*store, result_about({a, b})));
     for (const auto& set : {a, b}) EXPECT_EQ(evidence_about(*store, {set}), 1u) << at;
+  }
+}
+
+TEST(EvidenceMarks, SayWhenTheStoreGotTheRecord) {
+  constexpr std::int64_t k_first = 1'000'000'000, k_later = 60'000'000;
+  auto a = digest_named<SetDigest>("a"), b = digest_named<SetDigest>("b");
+  for (bool marked : {true, false}) {
+    sys::FixedClock clock{k_first};
+    auto store = store::make_memory_store(&clock);
+    if (!marked) put_unmarked(*store, result_about({b}, 9));
+    auto evidence = *put_evidence(*store, result_about({a, b}));
+    clock.advance_us(k_later);
+    ASSERT_TRUE(put_evidence(*store, result_about({a, b}))) << "the same again does not make it newer";
+    ASSERT_TRUE(store->remove(about_directory(b) + evidence.hex()));
+    ASSERT_TRUE(mark_all_evidence(*store));
+    Findings skipped;
+    auto found = recorded_about(*store, {b, a}, skipped);
+    ASSERT_TRUE(found) << render(found.error());
+    EXPECT_EQ(found->since.at(evidence), k_first);
   }
 }
 

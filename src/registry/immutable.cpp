@@ -256,6 +256,14 @@ Result<ReleaseRecord> load_release(ObjectReader& s, const ReleaseDigest& d) {
 Result<std::vector<EvidenceDigest>> evidence_digests(ObjectReader& s) {
   return digests_below<EvidenceRecord>(s, k_evidence);
 }
+Result<std::vector<std::pair<EvidenceDigest, std::int64_t>>> evidence_with_times(ObjectReader& s) {
+  TRY(auto listed, s.children(std::string(k_evidence)));
+  std::vector<std::pair<EvidenceDigest, std::int64_t>> found;
+  for (const auto& object : listed.objects)
+    if (auto digest = digest_in<EvidenceRecord>(object.key, k_evidence))
+      found.emplace_back(*digest, object.modified_us);
+  return found;
+}
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectReader& s, Findings& skipped) {
   TRY(auto digests, evidence_digests(s));
   return read_evidence(s, digests, skipped);

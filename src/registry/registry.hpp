@@ -120,6 +120,8 @@ Result<std::vector<Stored<EvidenceRecord>>>
 read_evidence(ObjectReader& store, const std::vector<EvidenceDigest>& digests, Findings& skipped);
 /// The names of all evidence, sorted, whatever the objects hold. One listing.
 Result<std::vector<EvidenceDigest>> evidence_digests(ObjectReader& store);
+/// The same, each with the time at which its object was written, in microseconds since 1970; 0: the store gives none.
+Result<std::vector<std::pair<EvidenceDigest, std::int64_t>>> evidence_with_times(ObjectReader& store);
 /// The keys of all waivers and revocations, whatever the objects hold. Two listings.
 Result<std::vector<std::string>> waiver_keys(ObjectReader& store);
 /// Whether load_…() failed because it cannot read the stored bytes as a record: R011, R012, R007, B002 to B004. Another

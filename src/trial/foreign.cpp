@@ -243,6 +243,22 @@ Result<void> check_job(const registry::EvidenceRecord& evidence, const std::stri
       "nothing was recorded: look at the log of that job");
 }
 
+std::string ahead_of(const registry::EvidenceRecord& evidence, std::int64_t stored_us) {
+  constexpr std::int64_t k_minute_us = 60'000'000, k_skew_us = 5 * k_minute_us; // as the gate takes it
+  if (evidence.ended.empty() || stored_us == 0) return {};
+  auto ahead_us = evidence.ended.us() - stored_us;
+  if (ahead_us <= k_skew_us) return {};
+  return fmt::format("{} says that it ended at {}, and it was stored at {}", evidence.suite, evidence.ended,
+                     sys::rfc3339(stored_us));
+}
+
+Result<void> check_time(const registry::EvidenceRecord& evidence, std::int64_t now_us) {
+  auto ahead = ahead_of(evidence, now_us);
+  if (ahead.empty() || evidence.result != Outcome::passed) return {};
+  return fail(ErrorKind::corrupt, "X032", fmt::format("the clock of the machine that tested was wrong: {}", ahead),
+              "nothing was recorded: set the clock of that machine (`timedatectl`), and test again");
+}
+
 Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore& store) {
   TRY(auto text, sys::read_file(options.report, k_report_bytes_max), "while reading the report");
   TRY(auto report, parse_foreign_report({text, options.report}));
@@ -259,6 +275,7 @@ Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore&
   evidence.result = result_of(report.tests);
   take_report(std::move(report.tests), evidence);
   TRY_DO(check_job(evidence, options.job_result));
+  TRY_DO(check_time(evidence, options.now_us));
   TRY(evidence.log, store_log(store, std::move(text)));
   TRY(done.digest, registry::put_evidence(store, evidence));
   return done;

@@ -41,6 +41,7 @@ struct RecordOptions {
   std::optional<registry::Identity> identity; ///< of the job that records
   std::string directory;                      ///< on this machine, for packages of a store that is elsewhere
   unsigned workers = 1;
+  std::int64_t now_us = 0; ///< for check_time(); 0: not compared
 };
 
 struct Recorded {
@@ -53,8 +54,15 @@ struct Recorded {
 /// known. corrupt X023. Pure.
 Result<void> check_job(const registry::EvidenceRecord& evidence, const std::string& job_result);
 
+/// Whether the result ended more than five minutes after it was stored, in microseconds since 1970 by the clock of
+/// whoever stored it: no gate counts such a pass, and a failure counts from the time it was stored. The text says by
+/// how much. Empty if not. Pure.
+std::string ahead_of(const registry::EvidenceRecord& evidence, std::int64_t stored_us);
+/// Refuses a pass that ended more than five minutes after `now_us`: corrupt X032. 0: not compared. Pure.
+Result<void> check_time(const registry::EvidenceRecord& evidence, std::int64_t now_us);
+
 /// The report becomes the log of the record. The same report again is the same record. Errors: X002, X012 … X015, X017,
-/// X023, V035 (not the files of the source), and nothing is written.
+/// X023, X032, V035 (not the files of the source), and nothing is written.
 Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore& store);
 
 } // namespace quarry::trial

@@ -110,6 +110,7 @@ Result<Recorded> record_kept(const std::string& file, const About& about, store:
   if (log_key(*log) != evidence->log)
     return not_kept(file, fmt::format("{} is not its log, {}", log_beside(file), evidence->log));
   TRY_DO(check_job(*evidence, about.job_result));
+  TRY_DO(check_time(*evidence, about.now_us));
   TRY_DO(check_about(*evidence, about, store));
   TRY(auto digest, store_evidence(store, *evidence, *log));
   return Recorded{std::move(*evidence), digest};

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -39,10 +41,22 @@ class Line:
         distributions.wheel(dist, "demo", version)
         return self("publish", dist, "--run-id", version.split(".")[0], "--platform", "linux", *more).json["set"]
 
-    def tested(self, sealed: str, **more) -> None:
+    def result(self, sealed: str, **more) -> dict:
         files = json.loads((self.store / f"sets/{sealed}.json").read_text())["files"]
-        kept = evidence.keep(self.place / "kept.json", evidence.result(sealed, files, {"platform": "linux"}, "smoke", **more))
-        self("evidence", "record", "--kept", kept)
+        return evidence.result(sealed, files, {"platform": "linux"}, "smoke", **more)
+
+    def tested(self, sealed: str, *, code: int = 0, **more):
+        kept = evidence.keep(self.place / "kept.json", self.result(sealed, **more))
+        return self("evidence", "record", "--kept", kept, code=code)
+
+    def written(self, record: dict, ago: timedelta) -> None:
+        """A record as it lies in the store since then, whoever wrote it."""
+        written = evidence.text(record)
+        file = self.store / f"evidence/{hashlib.sha256(written.encode()).hexdigest()}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(written)
+        since = time.time() - ago.total_seconds()
+        os.utime(file, (since, since))
 
     def promote(self, run: str, *more, code: int = 0):
         return self("promote", "--from", f"run:{run}", "--to", "stable", *more, code=code)
@@ -66,10 +80,26 @@ def line(tmp_path) -> Line:
 
 def test_a_machine_whose_clock_is_a_day_ahead(line):
     sealed = line.publish("1.0")
-    line.tested(sealed, ago=-DAY)
-    assert "from the future" in line.gate("1", 10)
+    assert "X032" in line.tested(sealed, ago=-DAY, code=6).err
+    assert "no evidence" in line.gate("1", 10)
+    line.written(line.result(sealed, ago=-DAY), timedelta())
+    assert "ended 24 h after it was stored" in line.gate("1", 10) or "ended 23 h" in line.gate("1", 10)
     line.tested(sealed)
     assert line.gate("1", 0), "a good result opens the gate all the same"
+
+
+def test_an_older_pass_of_a_wrong_clock_does_not_come_back(line):
+    """Its time was five minutes ahead when the store got it, and has come since. The failure is the newer one."""
+    sealed = line.publish("1.0")
+    minute = timedelta(minutes=1)
+    line.written(line.result(sealed, ago=minute), ago=7 * minute)
+    assert "ended 6 min after it was stored" in line.gate("1", 10)
+    failure = {"result": "failed", "passed": 0, "failed": 1, "rows": [{"name": "t", "outcome": "failed", "message": "", "seconds": 0}]}
+    line.written(line.result(sealed, ago=6 * minute) | failure, ago=6 * minute)
+    assert "failed 1 of 1" in line.gate("1", 10)
+    assert line.promote("1", "--policy", line.policy, code=10).json["held"]
+    line.tested(sealed, ago=2 * minute)
+    assert line.gate("1", 0), "a newer pass counts"
 
 
 def test_a_machine_whose_clock_is_a_day_behind(line):

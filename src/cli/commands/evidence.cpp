@@ -41,6 +41,7 @@ Result<trial::Recorded> record_report(Context& context, const Arguments& argumen
   TRY(auto scratch, Scratch::make(context));
   options.directory = scratch.path();
   options.workers = context.jobs;
+  options.now_us = context.clock.now_us();
   return trial::record_report(options, store);
 }
 
@@ -58,13 +59,14 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   auto kept = arguments.find("--kept");
   trial::About about{arguments.get("--from"), arguments.get("--family"), arguments.get("--framework"),
-                     arguments.get("--job-result")};
+                     arguments.get("--job-result"), context.clock.now_us()};
   TRY(auto done, kept ? trial::record_kept(*kept, about, *store) : record_report(context, arguments, *store));
   const auto& e = done.evidence;
   auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}\n", result, e.suite, cell_text(e.cell), counts_text(e)));
   if (!kept) context.out.data(fmt::format("reported    by {}; quarry did not run there\n", e.machine.at("host")));
   TRY_DO(sign_record(context, *store, {"evidence", *done.digest.sha256()}, key));
+  TRY_DO(warn_of_clock(context, *store, e, done.digest));
   say_recorded(context, {e, done.digest.hex(), arguments.get("--store"), "quarry.evidence-record/1"});
   return e.result == Outcome::passed ? 0 : 1;
 }

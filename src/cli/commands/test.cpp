@@ -92,7 +92,10 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, suite_text(e), cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
   if (options.keep_only) context.out.note("kept        " + outcome.kept);
-  if (!options.keep_only) TRY_DO(sign_record(context, *store, {"evidence", *outcome.digest.sha256()}, key));
+  if (!options.keep_only) {
+    TRY_DO(sign_record(context, *store, {"evidence", *outcome.digest.sha256()}, key));
+    TRY_DO(warn_of_clock(context, *store, e, outcome.digest));
+  }
   say_recorded(context, {e, outcome.digest.hex(), arguments.get("--store"), "quarry.test/1"});
   return outcome.exit_code;
 }
