@@ -1,5 +1,6 @@
 #include "gate/collect.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "derive/prove.hpp"
 #include "gate/derived.hpp"
@@ -276,6 +277,36 @@ Result<std::optional<Derived>> derived_from(store::ObjectReader& store, const Su
   return std::optional<Derived>();
 }
 
+/// The candidate's file that the channel blocks; nullptr: it blocks none. Tests have let it in once, and it turned out
+/// to be bad: they prove nothing of what was made from it.
+const registry::BlockedFile* blocked_in(const registry::ChannelRecord& channel, const Derived& derived) {
+  for (const auto& file : derived.record.files) {
+    auto found = std::ranges::find(channel.guard.blocked, file.candidate_sha256, &registry::BlockedFile::sha256);
+    if (found != channel.guard.blocked.end()) return &*found;
+  }
+  return nullptr;
+}
+
+/// Leaves out what was made from a candidate that was taken out of the channel.
+Result<void> leave_out_blocked(store::ObjectReader& store, std::vector<Derived>& derived, Case& input) {
+  if (derived.empty()) return {};
+  TRY(auto channel, registry::read_channel(store, input.channel), "while reading channel " + input.channel);
+  if (!channel) return {};
+  std::erase_if(derived, [&](const Derived& one) {
+    const auto* file = blocked_in(channel->record, one);
+    if (!file) return false;
+    input.notes.push_back(
+        {"G033", Severity::warning, registry::derivation_key(one.made.digest),
+         fmt::format("the evidence of {} does not count: channel {} blocks its {}{}", one.record.candidate_version,
+                     input.channel, file->filename, file->reason.empty() ? "" : " (" + file->reason + ")"),
+         fmt::format("test the release's own files; or, if the candidate was good, let it in again: `quarry channel "
+                     "unblock {} {} --reason TEXT`",
+                     input.channel, text::shell_word(file->filename))});
+    return true;
+  });
+  return {};
+}
+
 Result<void> load_derived(store::ObjectReader& store, const Policy& policy, Case& input, const Proving& proving) {
   if (policy.derived_suites.empty()) return {};
   std::vector<Derived> derived;
@@ -285,6 +316,7 @@ Result<void> load_derived(store::ObjectReader& store, const Policy& policy, Case
       TRY(auto one, derived_from(store, subject, proving, input.notes));
       if (one) derived.push_back(std::move(*one));
     }
+  TRY_DO(leave_out_blocked(store, derived, input));
   if (derived.empty()) return {};
   std::vector<registry::SetDigest> candidates;
   for (const auto& one : derived) candidates.insert(candidates.end(), {one.record.candidate, one.asked});

@@ -261,6 +261,27 @@ TEST(DerivedInAStore, IsProvenOnceInACommand) {
   }
 }
 
+TEST(DerivedInAStore, ACandidateThatTheChannelBlocksProvesNothing) {
+  Copied sets;
+  auto evidence_of = [&](const std::string& channel) {
+    auto input = collect(*sets.store, channel, {sets.made}, k_day_of_test).value();
+    EXPECT_TRUE(load_for_policy(*sets.store, accepting(), input));
+    return input;
+  };
+  registry::ChannelRecord channel;
+  channel.name = "stable";
+  channel.generation = 1;
+  const auto& file = sets.candidate.set.files[0];
+  channel.guard.blocked = {{file.sha256, file.filename, "crashes", 1, {}}};
+  ASSERT_TRUE(sets.store->put("channels/stable.json", content::Rope::literal(registry::to_json(channel)), {}));
+  auto refused = evidence_of("stable");
+  EXPECT_TRUE(refused.derived.empty());
+  ASSERT_EQ(refused.notes.size(), 1u);
+  EXPECT_EQ(refused.notes[0].code, "G033");
+  EXPECT_THAT(refused.notes[0].message, HasSubstr("blocks its tool-3.1.tar.gz (crashes)"));
+  EXPECT_EQ(evidence_of("other").derived.size(), 1u);
+}
+
 TEST(DerivedInAStore, WhatIsTestedTogetherIsProvenToo) {
   Copied sets;
   auto load = [&] {
