@@ -38,6 +38,7 @@ Result<Asked> asked_of(Context& context, const Arguments& arguments) {
   request.policy_of = [&context, &arguments, &store = *asked.store](const std::string& channel) {
     return policy_for(context, arguments, store, channel);
   };
+  request.policy_named = arguments.has("--policy");
   request.ready_cells_only = arguments.get("--cells") == "ready";
   TRY(asked.base, dependencies_of(context, arguments));
   if (asked.base) {
@@ -165,6 +166,8 @@ Result<Delivery> copy_all(Context& context, const Arguments& arguments, Asked& a
                           const promote::Options& options) {
   TRY(auto sets, all_sets_to_deliver(asked, done));
   asked.to.before_showing = [&]() -> Result<void> {
+    for (const auto& part : done.parts)
+      if (part.plan && !part.plan->held) TRY_DO(release::still_judged(*asked.store, *part.plan));
     for (const auto& judged : asked.copied) TRY_DO(release::still_judged(*asked.store, judged));
     return {};
   };

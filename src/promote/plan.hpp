@@ -113,6 +113,8 @@ struct Plan {
   std::uint64_t generation() const; ///< of the channel once the plan is executed
 };
 
+/// Returns the digest of everything that the plan decides; times and names of people are not part of it. Pure.
+registry::PlanDigest digest_of(const Plan& plan);
 /// Pure.
 Judged judged_in(const gate::Case& input);
 /// quarry.verdict/1: the decision with the evidence that decided and what was read, without prose and times. The same

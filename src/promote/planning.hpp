@@ -25,7 +25,4 @@ Result<void> check_presence(store::ObjectReader& store, const std::vector<Wanted
 /// As plan_promotion(), judged at this time instead of the request's.
 Result<Plan> plan_promotion_at(store::ObjectReader& store, const Request& request, std::int64_t now_us);
 
-/// Returns the digest of everything that the plan decides; times and names of people are not part of it. Pure.
-registry::PlanDigest digest_of(const Plan& plan);
-
 } // namespace quarry::promote

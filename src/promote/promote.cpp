@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
+#include "promote/difference.hpp"
 #include "promote/pin.hpp"
 #include "promote/planning.hpp"
 #include "promote/signed_moves.hpp"
@@ -29,6 +30,7 @@ constexpr std::size_t k_moves_looked_at =
 struct Asked {
   registry::Action action;
   std::string request;
+  const Request* promotion = nullptr; ///< of a promotion
 };
 
 Result<std::optional<registry::LedgerRecord>> last_move(ObjectReader& store, const std::string& channel) {
@@ -38,11 +40,14 @@ Result<std::optional<registry::LedgerRecord>> last_move(ObjectReader& store, con
   return std::optional(std::move(entry));
 }
 
-Unexpected another_request(const registry::LedgerRecord& move) {
-  return fail(ErrorKind::precondition_failed, "O002",
-              fmt::format("this plan was executed at {} as {}@{}, for another request: {}", move.when, move.channel,
-                          move.generation, move.action),
-              "nothing was changed: look at `--dry-run` of this request, then execute its digest");
+Unexpected another_request(const registry::LedgerRecord& move, const Asked& asked) {
+  auto error = Error::of(ErrorKind::precondition_failed, "O002",
+                         fmt::format("this plan was executed at {} as {}@{}, for another request: {}", move.when,
+                                     move.channel, move.generation, move.action))
+                   .with_hint("nothing was changed: look at `--dry-run` of this request, then execute its digest");
+  if (asked.promotion && move.action == asked.action)
+    error.details = request_difference(*asked.promotion, move.request);
+  return fail(std::move(error));
 }
 
 /// The move that this plan made already, if it did. precondition_failed O002 if that was not what is asked for now.
@@ -57,7 +62,7 @@ Result<std::optional<registry::LedgerRecord>> executed(ObjectReader& store, cons
       bool same =
           entry.action == asked.action &&
           (entry.request == asked.request || (entry.request.empty() && entry.action == registry::Action::promote));
-      if (!same) return another_request(entry);
+      if (!same) return another_request(entry, asked);
       return std::optional(std::move(entry));
     }
     digest = entry.previous;
@@ -130,6 +135,15 @@ Result<void> write_verdict(ObjectStore& store, const Plan& plan) {
   return registry::mark_judged(store, digest, sets);
 }
 
+/// Fails if a result or a waiver has come, or gone, since the plan was judged.
+Result<void> refuse_out_of_date(ObjectReader& store, const Plan& plan) {
+  if (plan.action != registry::Action::promote || !plan.moves()) return {};
+  TRY(auto keys, registry::evidence_and_waiver_keys(store, plan.judgement.asked, plan.judgement.records));
+  if (keys == plan.judgement.records) return {};
+  return fail(ErrorKind::precondition_failed, "O016",
+              "other jobs kept recording results while this promotion was judged", "run the same command again");
+}
+
 /// Does what the receipt's plan says.
 Result<void> execute(ObjectStore& store, const Options& options, Receipt& receipt) {
   auto& plan = receipt.plan;
@@ -146,6 +160,7 @@ Result<void> execute(ObjectStore& store, const Options& options, Receipt& receip
                            options.who,  options.when,          options.why,
                            plan.request, plan.judgement.policy, std::move(plan.guard.after)};
     if (plan.action == registry::Action::promote) reason.clock_us = options.clock_us; // going back is always possible
+    reason.before_swap = [&store, &plan] { return refuse_out_of_date(store, plan); };
     reason.identity = options.identity;
     reason.key = options.key; // check_signatures() has looked whether it counts, for exactly this state of the channel
     TRY(moved, publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
@@ -174,16 +189,10 @@ Result<void> check_reviewed(ObjectReader& store, const Plan& plan, const registr
                          "the plan that was reviewed is not the plan that would be executed now")
                    .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest");
   error.details = {"reviewed  " + reviewed.digits(), "now       " + plan.digest.hex()};
+  if (reviewed_without_store(plan, reviewed)) error.details.push_back(added_store(plan.distribution));
   TRY(auto facts, facts_now(store, plan));
   error.details.insert(error.details.end(), facts.begin(), facts.end());
   return fail(std::move(error));
-}
-
-/// Whether a result or a waiver has come, or gone, since the plan was judged.
-Result<bool> is_out_of_date(ObjectReader& store, const Plan& plan) {
-  if (plan.action != registry::Action::promote || !plan.moves()) return false;
-  TRY(auto keys, registry::evidence_and_waiver_keys(store, plan.judgement.asked, plan.judgement.records));
-  return keys != plan.judgement.records;
 }
 
 /// One round; precondition_failed when somebody was faster.
@@ -196,10 +205,6 @@ Result<Receipt> run(ObjectStore& store, Plan&& planned, const Options& options, 
   if (!options.dry_run || options.key) TRY_DO(check_signatures(store, plan, options));
   if (options.dry_run) return receipt;
   if (options.before_writing) TRY_DO(options.before_writing(plan));
-  TRY(bool judge_again, is_out_of_date(store, plan));
-  if (judge_again)
-    return fail(ErrorKind::precondition_failed, "O016",
-                "other jobs kept recording results while this promotion was judged", "run the same command again");
   TRY_DO(execute(store, options, receipt));
   receipt.moved = plan.moves();
   receipt.writes = publish::writes_between(before, store.counters());
@@ -219,7 +224,8 @@ Result<Receipt> with_url(ObjectReader& store, const Options& options, Receipt re
 Result<std::optional<Receipt>> executed_before(ObjectStore& store, const Request& request,
                                                const registry::ReviewedPlan& reviewed, const Options& options) {
   auto before = store.counters();
-  TRY(auto earlier, executed(store, request.channel, reviewed, {registry::Action::promote, digest_of(request)}));
+  TRY(auto earlier,
+      executed(store, request.channel, reviewed, {registry::Action::promote, digest_of(request), &request}));
   if (!earlier) return std::optional<Receipt>();
   TRY(bool stands, still_stands(store, *earlier));
   if (!stands) return undone(*earlier);
@@ -273,9 +279,14 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
   }
   registry::Rounds rounds("channel " + request.channel);
   for (int late = 0;;) {
-    TRY(auto plan, plan_promotion_at(store, request, options.clock_us ? options.clock_us() : request.now_us));
-    TRY_DO(take_along(options, plan));
-    auto receipt = run(store, std::move(plan), options, before);
+    auto plan = plan_promotion_at(store, request, options.clock_us ? options.clock_us() : request.now_us);
+    if (!plan && plan.error().is(codes::another_policy) && options.bound_anew && ++late < registry::k_rebase_max) {
+      TRY_DO(options.bound_anew());
+      continue;
+    }
+    if (!plan) return fail(std::move(plan).error());
+    TRY_DO(take_along(options, *plan));
+    auto receipt = run(store, std::move(*plan), options, before);
     if (receipt) return with_url(store, options, std::move(*receipt));
     if (receipt.error().is(codes::verdict_out_of_date) && ++late < registry::k_rebase_max) continue;
     if (options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not

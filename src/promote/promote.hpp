@@ -31,6 +31,9 @@ struct Options {
                             ///< plan
   std::optional<Ed25519PrivateKey> key = {}; ///< signs the move; held O041 if the channel's policy wants another one
   std::optional<registry::Identity> identity = {}; ///< of this job, for the ledger
+  /// Of a promotion for which nobody has named a policy: takes the channel's policy into the request that promote()
+  /// got. Called when another job has bound one to the channel since. Without it: held O012.
+  std::function<Result<void>()> bound_anew = {};
   /// The time at which each round judges; without it, that of the request.
   std::function<std::int64_t()> clock_us = {};
 };
@@ -50,17 +53,18 @@ struct Receipt {
 /// Plans, and unless held or a dry run, executes. A protected channel whose policy names signers of moves or verdicts
 /// takes no others: held O041, O042. When somebody else moves the channel meanwhile, it is planned and
 /// judged anew; with `execute` that is precondition_failed O002 (exit 7), which says what moved. Hashing what is to
-/// move may take minutes, so evidence and waivers are listed again right before the swap; when there are others than
-/// the verdict knows, it is judged anew. With `execute` of a plan that was executed already it completes the pages;
-/// O002 if that move was undone since or was made for another request. Also fails as plan_promotion() does, with O016
-/// or P010 if other jobs kept recording results or moving the channel, R031, and R004 after k_unknown_outcomes_max
-/// unknown outcomes. An error after the swap leaves the channel moved: run again.
+/// move and copying it may take minutes, so evidence and waivers are listed again when all is written that the swap
+/// makes count; when there are others than the verdict knows, it is judged anew. With `execute` of a plan that was
+/// executed already it completes the pages; O002 if that move was undone since or was made for another request. Also
+/// fails as plan_promotion() does, with O016 or P010 if other jobs kept recording results or moving the channel, R031,
+/// and R004 after k_unknown_outcomes_max unknown outcomes. An error after the swap leaves the channel moved: run again.
 Result<Receipt> promote(store::ObjectStore& store, const Request& request, const Options& options);
 /// Asks `options.along` about a promotion that moves something, and takes the plan's digest anew.
 Result<void> take_along(const Options& options, Plan& plan);
 
 /// The move that an earlier run made by this plan, with its pages completed; nullopt if none of the last 64 moves was
-/// made by it. precondition_failed O002 if that plan was for another request, or was undone since.
+/// made by it. precondition_failed O002 if that plan was for another request, whose fields it
+/// names, or was undone since.
 Result<std::optional<Receipt>> executed_before(store::ObjectStore& store, const Request& request,
                                                const registry::ReviewedPlan& reviewed, const Options& options);
 /// What decides a plan now, as lines for people: the channel's last move, the sets to add, the verdict. For a plan that
@@ -68,7 +72,7 @@ Result<std::optional<Receipt>> executed_before(store::ObjectStore& store, const 
 Result<std::vector<std::string>> facts_now(store::ObjectReader& store, const Plan& plan);
 /// Executes a plan as it is, for callers that check several plans before the first one moves a channel. R003 when
 /// somebody else moved the channel since: it is as it was, but copies, parts of sets and the verdict may have been
-/// written. O016 when a result or a waiver came or went since: then nothing was written. A held plan does nothing. A
+/// written. O016 when a result or a waiver came or went since: the same holds then. A held plan does nothing. A
 /// plan that moves nothing brings the pages up to the channel.
 Result<Receipt> execute_plan(store::ObjectStore& store, const Plan& plan, const Options& options);
 /// Whether the policy of the channel takes this move by `options.key`, and its verdict: held O041, O042. execute_plan()

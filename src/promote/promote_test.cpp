@@ -698,6 +698,89 @@ TEST_F(Promote, AFailureThatArrivesWhileItIsJudgedHolds) {
   EXPECT_FALSE(*registry::read_channel(*store_, "stable"));
 }
 
+TEST_F(Promote, AFailureThatArrivesWhenAllIsWrittenHolds) {
+  auto set = release(*store_, "7.0");
+  pass(*store_, request({set}));
+  auto evidence = *registry::load_evidence(*store_, registry::evidence_digests(*store_)->at(0));
+  evidence.result = registry::Outcome::failed;
+  evidence.passed = 0;
+  evidence.failed = 1;
+  evidence.started = evidence.ended = *sys::Timestamp::parse("2026-11-20T11:59:00.000000Z");
+  FaultyStore watched(*store_);
+  bool recorded = false;
+  watched.after_call = [&](std::uint64_t) {
+    if (recorded || !watched.log().back().starts_with("put ledger/")) return;
+    recorded = true;
+    EXPECT_TRUE(registry::put_evidence(*store_, evidence));
+  };
+  auto receipt = promote(watched, request({set}), options());
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  EXPECT_TRUE(recorded);
+  EXPECT_TRUE(receipt->held);
+  EXPECT_FALSE(*registry::read_channel(*store_, "stable"));
+}
+
+TEST_F(Promote, BetweenTheLastLookAndTheSwapIsNoOtherRequest) {
+  auto set = release(*store_, "7.0");
+  pass(*store_, request({set}));
+  FaultyStore watched(*store_);
+  ASSERT_TRUE(promote(watched, request({set}), options()));
+  auto log = watched.log();
+  auto swap = std::ranges::find(log, "put channels/stable.json");
+  ASSERT_NE(swap, log.end());
+  ASSERT_NE(swap, log.begin());
+  EXPECT_EQ(*(swap - 1), "list waivers/revoked/");
+}
+
+TEST_F(Promote, ARequestWithAnotherPolicyTakesTheChannelsIfNobodyNamedOne) {
+  auto set = release(*store_, "7.0");
+  auto bound = policy("derived = \"accept\"\nderived_suites = [\"smoke\"]\n");
+  ASSERT_NE(bound.digest, policy().digest);
+  registry::Guard guard;
+  guard.policy = *registry::put_policy(*store_, {gate::canonical_json(bound)});
+  publish::Reason reason{registry::Action::protect, {}, {}, "owner", sys::Timestamp::from_us(k_now_us), "why"};
+  ASSERT_TRUE(publish::change_guard(
+      *store_, "stable", [&](const registry::Guard&) -> Result<registry::Guard> { return guard; }, reason));
+  auto asked = request({set}); // by the policy of a moment ago
+  EXPECT_EQ(promote(*store_, asked, options()).error().code, "O012");
+  auto with = options();
+  int times = 0;
+  with.bound_anew = [&]() -> Result<void> {
+    ++times;
+    asked.policy = bound;
+    return {};
+  };
+  auto receipt = promote(*store_, asked, with);
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  EXPECT_EQ(times, 1);
+  EXPECT_TRUE(receipt->held) << "judged by the channel's";
+}
+
+TEST_F(Promote, AnotherRequestThanTheReviewedOneSaysWhichFlagDiffers) {
+  auto set = release(*store_, "7.0");
+  pass(*store_, request({set}));
+  auto digest = promote(*store_, request({set}), options({}, true))->digest.hex();
+  auto elsewhere = request({set});
+  elsewhere.distribution = "s3://dist v2/gfx94x-dcgpu";
+  auto line = ::testing::Contains("differs   --to-store: reviewed without it, now s3://dist v2/gfx94x-dcgpu");
+  auto refused = promote(*store_, elsewhere, options(digest));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "O002");
+  EXPECT_THAT(refused.error().details, line);
+  ASSERT_TRUE(promote(*store_, request({set}), options(digest)));
+  elsewhere.ready_cells_only = true;
+  auto after = promote(*store_, elsewhere, options(digest));
+  ASSERT_FALSE(after);
+  EXPECT_EQ(after.error().code, "O002");
+  EXPECT_THAT(after.error().details, line);
+  EXPECT_THAT(after.error().details, ::testing::Contains("differs   --cells: reviewed all, now ready"));
+  auto another = request({set});
+  another.source.source = "run:9";
+  auto told = promote(*store_, another, options(digest));
+  ASSERT_FALSE(told);
+  EXPECT_THAT(told.error().details, ::testing::Contains(HasSubstr("from run:9 to stable")));
+}
+
 TEST_F(Promote, ResultsThatNeverStopComingEndInAnError) {
   auto set = release(*store_, "7.0");
   pass(*store_, request({set}));

@@ -366,17 +366,26 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     TRY(auto digest, registry::put_set(target, set.set));
     TRY_DO(registry::seal(target, digest, options.now));
   }
-  if (options.before_showing) TRY_DO(options.before_showing());
   TRY_DO(bring_policies(source, target, options.feeders));
+  if (options.before_showing) TRY_DO(options.before_showing());
+  // All pointers, then all pages: what the caller has just looked at must not get old meanwhile.
   registry::DistributionMove move{registry::Action::promote, {}, options.who, options.now, options.why};
+  Result<void> all;
   for (const auto& [directory, shown] : brought) {
     Showing showing{admission_of({source, target, options.feeders}, directory), options.key};
-    TRY_DO(show_sets(target, directory, shown, move, showing));
+    auto moved = show_sets(target, directory, shown, move, showing);
+    if (!moved) {
+      all = fail(std::move(moved).error());
+      break; // those before it have moved, and get their pages
+    }
+    receipt.directories.push_back(directory);
+  }
+  for (const auto& directory : receipt.directories) {
     TRY(auto displayed, display(target, directory));
     std::ranges::move(displayed.notes, std::back_inserter(receipt.notes));
     if (displayed.has_merged) receipt.merged.push_back(pages::merged_directory(directory));
-    receipt.directories.push_back(directory);
   }
+  TRY_DO(std::move(all));
   receipt.writes = writes_between(before, target.counters());
   return receipt;
 }

@@ -81,10 +81,12 @@ Result<Channel> move_channel(store::ObjectStore& store, const std::string& chann
   TRY_DO(registry::put_view(store, view));
   TRY(next.ledger, registry::put_ledger(store, entry));
   TRY_DO(check_clock(store, next.ledger, reason));
-  if (reason.key) TRY_DO(signature::sign(store, {"move", *next.ledger.sha256()}, *reason.key));
   auto records = records_of(view);
   records.push_back({registry::ledger_key(next.ledger), [&entry] { return registry::to_json(entry); }});
   TRY_DO(refresh_marked(store, records));
+  if (reason.before_swap) TRY_DO(reason.before_swap());
+  // Not before that: whoever may write the pointer could make a signed entry count whose move was stopped.
+  if (reason.key) TRY_DO(signature::sign(store, {"move", *next.ledger.sha256()}, *reason.key));
   TRY(auto moved, registry::swap_channel(store, expected, std::move(next)));
   TRY_DO(restore_missing(store, records), "after channel " + channel + " has moved");
   return moved;

@@ -37,6 +37,9 @@ struct Reason {
   registry::LedgerDigest acknowledges = {}; ///< for the entry
   bool answers_for_lost = false; ///< of `protect`: if the channel's last move is lost, the entry begins_anew()
   std::optional<registry::Identity> identity = {}; ///< of this job, for the entry
+  /// Called when everything is written but the signature, right before the swap; an error stops the move, and what was
+  /// written is unreferenced.
+  std::function<Result<void>()> before_swap = {};
   /// The clock that judged the move; it is compared with the time that the store gives the entry. Without it: not.
   std::function<std::int64_t()> clock_us = {};
 };

@@ -148,12 +148,23 @@ Result<void> accept_copies(store::ObjectStore& store, const Moved& moved, const 
   return still_judged(store, judged);
 }
 
-Result<void> still_judged(ObjectReader& store, const CopyVerdict& judged) {
-  if (judged.document.empty()) return {};
-  TRY(auto keys, registry::evidence_and_waiver_keys(store, judged.asked, judged.records));
-  if (keys == judged.records) return {};
+namespace {
+Result<void> nothing_new(ObjectReader& store, const std::vector<registry::SetDigest>& asked,
+                         const std::vector<std::string>& records) {
+  TRY(auto keys, registry::evidence_and_waiver_keys(store, asked, records));
+  if (keys == records) return {};
   return fail(ErrorKind::precondition_failed, "O016", "another job recorded a result while the sets were copied",
               "what people install was not changed; run the same command again");
+}
+} // namespace
+
+Result<void> still_judged(ObjectReader& store, const CopyVerdict& judged) {
+  return judged.document.empty() ? Result<void>() : nothing_new(store, judged.asked, judged.records);
+}
+
+Result<void> still_judged(ObjectReader& store, const promote::Plan& plan) {
+  bool moved = plan.action == registry::Action::promote && plan.moves();
+  return moved ? nothing_new(store, plan.judgement.asked, plan.judgement.records) : Result<void>();
 }
 
 } // namespace quarry::release

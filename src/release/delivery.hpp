@@ -63,5 +63,7 @@ Result<void> accept_copies(store::ObjectStore& store, const Moved& moved, const 
                            const promote::Options& options);
 /// precondition_failed O016 if a result or a waiver has come or gone since. Costs a listing for each set.
 Result<void> still_judged(store::ObjectReader& store, const CopyVerdict& judged);
+/// The same of the sets that this plan has moved, if it moved any.
+Result<void> still_judged(store::ObjectReader& store, const promote::Plan& plan);
 
 } // namespace quarry::release

@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "promote/difference.hpp"
 #include "release/stored_plan.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -172,10 +173,14 @@ Result<std::optional<Plan>> begun(ObjectStore& store, const Request& request, co
   TRY(planned.parts, parts_of(request));
   for (auto& part : planned.parts) {
     const auto* known = channel_of(stored->plan, part.request.channel);
-    if (!known || known->request != promote::digest_of(part.request))
-      return fail(ErrorKind::precondition_failed, "O002",
-                  fmt::format("the plan was reviewed for another request of channel {}", part.request.channel),
-                  "nothing was changed: look at `--dry-run` again, then execute its digest");
+    if (!known || known->request != promote::digest_of(part.request)) {
+      auto error =
+          Error::of(ErrorKind::precondition_failed, "O002",
+                    fmt::format("the plan was reviewed for another request of channel {}", part.request.channel))
+              .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest");
+      if (known) error.details = promote::request_difference(part.request, known->request);
+      return fail(std::move(error));
+    }
     part.digest = known->plan;
     if (known->moves) {
       TRY(part.receipt, promote::executed_before(store, part.request, registry::ReviewedPlan(known->plan), options));
@@ -194,17 +199,32 @@ Result<std::optional<Plan>> begun(ObjectStore& store, const Request& request, co
   return std::optional(std::move(planned));
 }
 
-Result<void> check_reviewed(ObjectReader& store, const Plan& planned, const registry::ReviewedPlan& reviewed) {
+/// Whether the plan that was reviewed is this one without `--to-store`.
+bool reviewed_without_store(const Request& request, const Plan& planned, const registry::ReviewedPlan& reviewed) {
+  if (request.distribution.empty()) return false;
+  auto parts = planned.parts;
+  for (auto& part : parts) {
+    part.request.distribution.clear();
+    part.plan->distribution.clear();
+    part.plan->request = promote::digest_of(part.request);
+    part.digest = promote::digest_of(*part.plan);
+  }
+  return reviewed.names(registry::PlanDigest(sha256(to_json(stored_of(request, parts)))));
+}
+
+Result<void> check_reviewed(ObjectReader& store, const Request& request, const Plan& planned,
+                            const registry::ReviewedPlan& reviewed) {
   if (reviewed.names(planned.digest)) return {};
   std::vector<const Part*> parts;
   for (const auto& part : planned.parts) parts.push_back(&part);
-  return not_as_reviewed(store,
-                         Error::of(ErrorKind::precondition_failed, "O002",
-                                   "the plan that was reviewed is not the plan that would be executed now")
-                             .with_detail("reviewed  " + reviewed.digits())
-                             .with_detail("now       " + planned.digest.hex())
-                             .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest"),
-                         parts);
+  auto error = Error::of(ErrorKind::precondition_failed, "O002",
+                         "the plan that was reviewed is not the plan that would be executed now")
+                   .with_detail("reviewed  " + reviewed.digits())
+                   .with_detail("now       " + planned.digest.hex())
+                   .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest");
+  if (reviewed_without_store(request, planned, reviewed))
+    error.details.push_back(promote::added_store(request.distribution));
+  return not_as_reviewed(store, std::move(error), parts);
 }
 
 /// Whether the channel has moved by this part; a run may die, or lose the reply, after its swap. A ledger that cannot
@@ -262,7 +282,7 @@ Result<Plan> one_round(ObjectStore& store, const Request& request, const Options
   }
   if (!planned) {
     TRY(planned, plan_all(store, request));
-    if (execute_reviewed) TRY_DO(check_reviewed(store, *planned, *options.each.execute));
+    if (execute_reviewed) TRY_DO(check_reviewed(store, request, *planned, *options.each.execute));
   }
   if (planned->held || options.each.dry_run) return std::move(*planned);
   TRY_DO(execute(store, *planned, options));
@@ -276,9 +296,11 @@ Result<Plan> promote_all(ObjectStore& store, const Request& request, const Optio
     auto now = request;
     if (options.each.clock_us) now.now_us = options.each.clock_us();
     auto done = one_round(store, now, options);
-    bool again = !done && !options.each.execute && round < k_rounds_max &&
-                 (done.error().is(codes::verdict_out_of_date) || done.error().is(codes::overtaken));
-    if (!again) return done;
+    if (done || round == k_rounds_max) return done;
+    const auto& error = done.error();
+    bool overtaken = error.is(codes::verdict_out_of_date) || error.is(codes::overtaken);
+    bool bound_anew = !request.policy_named && error.is(codes::another_policy);
+    if (!bound_anew && (options.each.execute || !overtaken)) return done;
   }
 }
 

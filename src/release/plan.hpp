@@ -28,6 +28,7 @@ struct Request {
   Source source;
   std::string pattern; ///< "stable-{family}"
   std::function<Result<gate::Policy>(const std::string& channel)> policy_of;
+  bool policy_named = true; ///< by a person; else `policy_of` gives what is bound, and is asked again if that changes
   bool ready_cells_only = false;
   std::int64_t now_us = 0;
   unsigned workers = 1;

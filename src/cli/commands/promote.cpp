@@ -108,7 +108,10 @@ Result<Delivery> deliver_promoted(Context& context, Promotion& promotion, const 
       TRY_DO(check_delivery(context, {*store, to, sets}));
     }
   }
-  to.before_showing = [&] { return release::still_judged(*store, copied); };
+  to.before_showing = [&]() -> Result<void> {
+    TRY_DO(release::still_judged(*store, receipt.plan));
+    return release::still_judged(*store, copied);
+  };
   TRY(auto delivery, deliver(context, *store, to, sets, options));
   context.out.findings(delivery.receipt.notes);
   return delivery;
@@ -178,6 +181,11 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(promotion.base, dependencies_of(context, arguments));
   TRY_DO(fill_request(context, arguments, promotion));
   auto& options = promotion.options;
+  if (!arguments.has("--policy"))
+    options.bound_anew = [&]() -> Result<void> {
+      TRY(promotion.request.policy, policy_for(context, arguments, *promotion.store, promotion.request.channel));
+      return {};
+    };
   if (promotion.to.store) {
     options.along = [&](promote::Plan& plan) { return look_along(context, promotion, plan); };
     options.before_writing = [&](const promote::Plan& plan) { return check_before_the_move(context, promotion, plan); };
