@@ -24,9 +24,10 @@ std::string rows_text(const registry::EvidenceRecord& evidence, const std::vecto
 /// The same of what failed or could not be run.
 std::string failures_text(const registry::EvidenceRecord& evidence, Look look);
 
-/// Warns (X032) if the record says a time that was not there yet when the store got it. One request.
-Result<void> warn_of_clock(Context& context, store::ObjectReader& store, const registry::EvidenceRecord& evidence,
-                           const registry::EvidenceDigest& digest);
+/// Warns (X032) if the record says a time that was not there yet when the store got it. Says nothing if the store does
+/// not tell when that was. One request.
+void warn_of_clock(Context& context, store::ObjectReader& store, const registry::EvidenceRecord& evidence,
+                   const registry::EvidenceDigest& digest);
 
 /// What was recorded, and the schema of the command's document.
 struct RecordedEvidence {

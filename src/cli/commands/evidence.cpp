@@ -66,7 +66,7 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("{}  {} on {}  {}\n", result, e.suite, cell_text(e.cell), counts_text(e)));
   if (!kept) context.out.data(fmt::format("reported    by {}; quarry did not run there\n", e.machine.at("host")));
   TRY_DO(sign_record(context, *store, {"evidence", *done.digest.sha256()}, key));
-  TRY_DO(warn_of_clock(context, *store, e, done.digest));
+  warn_of_clock(context, *store, e, done.digest);
   say_recorded(context, {e, done.digest.hex(), arguments.get("--store"), "quarry.evidence-record/1"});
   return e.result == Outcome::passed ? 0 : 1;
 }

@@ -94,7 +94,7 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   if (options.keep_only) context.out.note("kept        " + outcome.kept);
   if (!options.keep_only) {
     TRY_DO(sign_record(context, *store, {"evidence", *outcome.digest.sha256()}, key));
-    TRY_DO(warn_of_clock(context, *store, e, outcome.digest));
+    warn_of_clock(context, *store, e, outcome.digest);
   }
   say_recorded(context, {e, outcome.digest.hex(), arguments.get("--store"), "quarry.test/1"});
   return outcome.exit_code;
