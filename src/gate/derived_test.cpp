@@ -265,12 +265,15 @@ TEST(DerivedInAStore, ACandidateThatTheChannelBlocksProvesNothing) {
   Copied sets;
   auto evidence_of = [&](const std::string& channel) {
     auto input = collect(*sets.store, channel, {sets.made}, k_day_of_test).value();
-    EXPECT_TRUE(load_for_policy(*sets.store, accepting(), input));
+    auto loaded = load_for_policy(*sets.store, accepting(), input);
+    EXPECT_TRUE(loaded) << render(loaded.error());
     return input;
   };
   registry::ChannelRecord channel;
   channel.name = "stable";
   channel.generation = 1;
+  channel.view = registry::testing::digest_named<registry::ViewDigest>("view");
+  channel.ledger = registry::testing::digest_named<registry::LedgerDigest>("move");
   const auto& file = sets.candidate.set.files[0];
   channel.guard.blocked = {{file.sha256, file.filename, "crashes", 1, {}}};
   ASSERT_TRUE(sets.store->put("channels/stable.json", content::Rope::literal(registry::to_json(channel)), {}));
