@@ -739,6 +739,7 @@ TEST_F(Promote, ARequestWithAnotherPolicyTakesTheChannelsIfNobodyNamedOne) {
   registry::Guard guard;
   guard.policy = *registry::put_policy(*store_, {gate::canonical_json(bound)});
   publish::Reason reason{registry::Action::protect, {}, {}, "owner", sys::Timestamp::from_us(k_now_us), "why"};
+  reason.policy = guard.policy;
   ASSERT_TRUE(publish::change_guard(
       *store_, "stable", [&](const registry::Guard&) -> Result<registry::Guard> { return guard; }, reason));
   auto asked = request({set}); // by the policy of a moment ago
