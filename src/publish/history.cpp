@@ -5,6 +5,7 @@
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
 #include "publish/adopt_notes.hpp"
+#include "publish/blocked_history.hpp"
 #include "publish/history_look.hpp"
 #include "publish/placement.hpp"
 #include "publish/publish.hpp"
@@ -307,6 +308,7 @@ Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, co
   TRY_DO(take_noted(target, candidates, plan));
   Looking looking(target, options, plan, reasons);
   TRY_DO(looking.run(candidates), "while looking at what is in " + planned.directory);
+  TRY_DO(leave_out_blocked(target, planned.objects, plan));
   TRY_DO(judge_losses(target, unshown, reasons, given_up, plan));
   std::ranges::sort(plan.files, {}, &HistoryFile::filename);
   return plan;

@@ -30,7 +30,7 @@ struct HistoryPlan {
   std::map<std::string, std::string> sidecars; ///< by filename: METADATA of wheels that have no metadata file yet
   std::vector<std::string> let_go;             ///< packages whose links are lost, because `--replace` names them
   std::size_t noted = 0;                       ///< files that an earlier run has looked at
-  Findings notes;                              ///< P112, P117, P124
+  Findings notes;                              ///< P112, P117, P124, P126
   std::uint64_t bytes() const;
 };
 
@@ -60,9 +60,9 @@ struct GivenUp {
 /// central directory and METADATA of a wheel; all of a source distribution. Fails with already_exists P090 if one of
 /// them cannot be taken over and `let_go` does not name it: it lies elsewhere, its container is broken, or its name and
 /// METADATA differ. What was taken over earlier and has changed is a note (P117). invalid_argument P110 if `let_go`
-/// names something that would not be lost. In a guarded directory nothing is looked at or taken over.
-/// precondition_failed P111 if a file disappears meanwhile. Costs one request for each page, four for each wheel, and
-/// at most 256 KiB of each wheel besides its central directory.
+/// names something that would not be lost. What the distribution blocks is left out (P126). In a guarded directory
+/// nothing is looked at or taken over. precondition_failed P111 if a file disappears meanwhile. Costs one request for
+/// each page, four for each wheel, and at most 256 KiB of each wheel besides its central directory.
 Result<HistoryPlan> plan_history(store::ObjectStore& target, const Planned& planned, const HistoryOptions& options);
 
 /// Whether packages lie in a directory outside a run, flat or in directories of their projects. A listing of the

@@ -151,7 +151,7 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   progress->finish();
   context.out.findings(plan.notes);
   done.histories.push_back(history_json(plan));
-  context.out.data(plan.files.empty() ? "history     nothing: every package here is known already\n"
+  context.out.data(plan.files.empty() ? "history     nothing: every package here is known already or blocked\n"
                                       : history_text(plan, dry_run));
   if (dry_run) return {};
   publish::HistoryMove move{now, who(context), arguments.get("--reason"), fmt::format("quarry {}", program_version()),
