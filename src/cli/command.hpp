@@ -75,9 +75,10 @@ struct Look {
 class Output {
 public:
   virtual ~Output() = default;
-  virtual void data(std::string_view text) = 0; ///< stdout, unless --json
-  virtual void note(std::string_view text) = 0; ///< stderr, one line (newline added), unless --quiet
-  virtual void warn(std::string_view text) = 0; ///< stderr, also with --quiet
+  virtual void data(std::string_view text) = 0;  ///< stdout, unless --json; controls are shown, not obeyed
+  virtual void bytes(std::string_view text) = 0; ///< a file's content as it is; on a terminal as data()
+  virtual void note(std::string_view text) = 0;  ///< stderr, one line (newline added), unless --quiet
+  virtual void warn(std::string_view text) = 0;  ///< stderr, also with --quiet
   /// The schema of a document that names none; "" leaves it without one. Said before a command runs, with what
   /// Command::schema has. Returns the one before it.
   virtual std::string set_schema(std::string schema) = 0;

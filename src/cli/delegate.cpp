@@ -25,6 +25,7 @@ class Listener : public Output {
 public:
   explicit Listener(Output& above) : above_(above) {}
   void data(std::string_view) override {}
+  void bytes(std::string_view) override {}
   void note(std::string_view) override {}
   void warn(std::string_view text) override { above_.warn(text); }
   std::string set_schema(std::string schema) override { return std::exchange(schema_, std::move(schema)); }
@@ -52,6 +53,7 @@ class Passing : public Output {
 public:
   explicit Passing(Output& above) : above_(above) {}
   void data(std::string_view text) override { above_.data(text); }
+  void bytes(std::string_view text) override { above_.bytes(text); }
   void note(std::string_view text) override { above_.note(text); }
   void warn(std::string_view text) override { above_.warn(text); }
   std::string set_schema(std::string schema) override { return std::exchange(schema_, std::move(schema)); }

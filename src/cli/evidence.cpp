@@ -1,5 +1,6 @@
 #include "cli/evidence.hpp"
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/facts.hpp"
@@ -38,7 +39,8 @@ std::string counts_text(const EvidenceRecord& e) {
 }
 
 std::string suite_text(const EvidenceRecord& e) {
-  return e.shard ? fmt::format("{} (shard {} of {})", e.suite, e.shard->index, e.shard->total) : e.suite;
+  auto suite = text::one_line(e.suite);
+  return e.shard ? fmt::format("{} (shard {} of {})", suite, e.shard->index, e.shard->total) : suite;
 }
 
 Json test_summary(const EvidenceRecord& e, const std::string& digest) {
@@ -64,11 +66,12 @@ std::string rows_text(const EvidenceRecord& e, const std::vector<Outcome>& outco
   std::vector<std::string> lines;
   for (const auto& row : e.rows) {
     if (std::find(outcomes.begin(), outcomes.end(), row.outcome) == outcomes.end()) continue;
-    auto message = text::lines(row.message);
+    auto message = text::lines(row.message); // what is printed of it is one line, as the name
     auto word = row.outcome == Outcome::failed    ? painted("FAILED", Tone::bad, look.color)
                 : row.outcome == Outcome::skipped ? std::string("skipped")
                                                   : painted("ERROR ", Tone::bad, look.color);
-    lines.push_back(fmt::format("  {}  {}{}", word, row.name, message.empty() ? "" : ": " + message[0]));
+    auto name = text::one_line(row.name);
+    lines.push_back(fmt::format("  {}  {}{}", word, name, message.empty() ? "" : ": " + text::one_line(message[0])));
   }
   return first_rows(std::move(lines), k_failures_shown);
 }
@@ -93,7 +96,7 @@ void warn_of_clock(Context& context, store::ObjectReader& store, const registry:
 void say_recorded(Context& context, const RecordedEvidence& recorded) {
   const auto& [evidence, digest, store, schema] = recorded;
   context.out.data(failures_text(evidence, context.out.data_look()));
-  context.out.data(fmt::format("evidence    {}\nlog         {}\n", digest, evidence.log));
+  context.out.data(fact("evidence", "{}", digest) + fact("log", "{}", evidence.log));
   auto document = test_summary(evidence, digest);
   document["schema"] = schema;
   document["subjects"] = subjects_json(evidence);

@@ -1,6 +1,7 @@
 #pragma once
 // The lines of facts that commands print below each other: a label, and its value in a column that all of them share.
 // Pure.
+#include "base/one_line.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <string>
@@ -14,11 +15,11 @@ namespace quarry::cli {
 constexpr std::size_t k_label_columns = 12;
 
 /// Returns "view        1f2e…" with a line break; `value` is formatted with `values`. A label that is longer than its
-/// column has two blanks behind it.
+/// column has two blanks behind it, and the value is one line.
 template <class... Values>
 std::string fact(std::string_view label, fmt::format_string<Values...> value, Values&&... values) {
   return fmt::format("{:<{}}{}\n", label, std::max(k_label_columns, label.size() + 2),
-                     fmt::format(value, std::forward<Values>(values)...));
+                     text::one_line(fmt::format(value, std::forward<Values>(values)...)));
 }
 
 /// Returns the first `shown` of these lines, then "and 3 more" behind `indent`; each with a line break.

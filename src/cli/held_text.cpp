@@ -1,6 +1,7 @@
 #include "cli/next_command.hpp"
 #include "cli/verdict.hpp"
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "dist/family.hpp"
 #include "gate/signers.hpp"
@@ -159,7 +160,7 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
     if (cell.untested.empty() || subject == held.subjects.end()) continue;
     auto job = job_under_way(cell);
     text += job.empty() ? test_lines(context, arguments, {cell, subject->set, held.policy})
-                        : fmt::format("Wait for its job:\n  {}\n", job);
+                        : fmt::format("Wait for its job:\n  {}\n", text::one_line(job));
     break; // the others are tested alike
   }
   auto failed = std::find_if(cells.begin(), cells.end(), [](const auto& c) { return !c.failed.empty(); });

@@ -1,5 +1,6 @@
 #include "cli/identity.hpp"
 
+#include "base/one_line.hpp"
 #include "cli/records.hpp"
 #include "gate/signers.hpp"
 #include "promote/bound.hpp"
@@ -49,11 +50,11 @@ Json identity_json(const std::optional<registry::Identity>& identity, const std:
 
 std::string identity_text(const std::optional<registry::Identity>& identity, const std::string& signer) {
   if (!identity) return {};
-  auto or_nobody = [](const std::string& value) { return value.empty() ? std::string("-") : value; };
+  auto or_nobody = [](const std::string& value) { return value.empty() ? std::string("-") : text::one_line(value); };
   auto text = fmt::format("writer    {} of {}  ({})\n", or_nobody(identity->actor), or_nobody(identity->repository),
                           signer.empty() ? "unverified" : "signed by " + signer);
   auto line = [&](std::string_view name, const std::string& value) {
-    if (!value.empty()) text += fmt::format("          {:<12}  {}\n", name, value);
+    if (!value.empty()) text += fmt::format("          {:<12}  {}\n", name, text::one_line(value));
   };
   line("workflow", identity->workflow);
   line("commit", identity->commit);

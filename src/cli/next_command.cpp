@@ -1,5 +1,6 @@
 #include "cli/next_command.hpp"
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/parse.hpp"
@@ -81,7 +82,7 @@ std::string NextCommand::text() const {
     bool said_elsewhere = !flag.value.empty() && given->second == std::vector{value_without(context_, flag)};
     if (!said_elsewhere) line += words_of(flag, given->second);
   }
-  return line;
+  return text::one_line(line);
 }
 
 } // namespace quarry::cli

@@ -1,7 +1,9 @@
 #include "cli/output.hpp"
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "cli/progress.hpp"
+#include "cli/table.hpp"
 #include <fmt/core.h>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -36,13 +38,19 @@ std::string colored_line(std::string_view line) {
 }
 
 /// Names and words of others stand in messages: what would steer the terminal is shown instead, as `\x1b`. Line breaks
-/// and tabs stay, C1 controls (U+0080 to U+009F) go.
-std::string without_controls(std::string_view text) {
+/// and tabs stay, and our own colours if there are any; C1 controls (U+0080 to U+009F) go.
+std::string without_controls(std::string_view text, bool has_colors) {
   std::string shown;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (auto own = has_colors ? length_of_paint(text.substr(i)) : 0; own > 0) {
+      shown += text.substr(i, own);
+      i += own - 1;
+      continue;
+    }
     auto byte = static_cast<unsigned char>(text[i]);
     auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0u;
-    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f)
+    bool breaks = byte == '\n' || byte == '\t' || (byte == '\r' && next == '\n');
+    if ((byte < 0x20 && !breaks) || byte == 0x7f)
       shown += fmt::format("\\x{:02x}", byte);
     else if (byte == 0xc2 && next >= 0x80 && next <= 0x9f)
       shown += fmt::format("\\u00{:02x}", next), ++i;
@@ -76,7 +84,10 @@ public:
         board_(options.quiet ? ProgressMode::none : options.progress, options.columns) {}
 
   void data(std::string_view text) override {
-    if (!options_.json) print(out_, std::string(text));
+    if (!options_.json) print(out_, without_controls(text, options_.out_color));
+  }
+  void bytes(std::string_view text) override {
+    if (!options_.json) print(out_, options_.out_is_terminal ? without_controls(text, true) : std::string(text));
   }
   void note(std::string_view text) override {
     if (!options_.quiet) to_err(std::string(text) + "\n");
@@ -85,6 +96,7 @@ public:
   void findings(const Findings& found) override {
     if (options_.json) return;
     Findings shown = found;
+    for (auto& one : shown) one = {one.code, one.severity, line(one.place), line(one.message), line(one.fix)};
     if (options_.quiet) std::erase_if(shown, [](const Finding& f) { return f.severity == Severity::note; });
     if (!shown.empty()) to_err(render(shown));
   }
@@ -103,7 +115,11 @@ public:
     print(out_, json::pretty(named));
   }
   void error(const Error& error) override {
-    to_err(render(error));
+    auto shown = error;
+    for (auto* text : {&shown.message, &shown.hint}) *text = line(*text);
+    for (auto* texts : {&shown.details, &shown.context})
+      for (auto& text : *texts) text = line(text);
+    to_err(render(shown));
     if (options_.json && !printed_document()) document(error_document(error), false);
   }
   void trace(std::string_view text) override {
@@ -124,8 +140,9 @@ public:
 private:
   friend class PrinterProgress;
 
+  static std::string line(const std::string& text) { return text::one_line(text); }
   void to_err(const std::string& text) {
-    auto shown = without_controls(text);
+    auto shown = without_controls(text, false);
     print(err_, options_.err_color ? colored(shown) : shown);
   }
   void print(const Sink& sink, const std::string& text) {

@@ -2,6 +2,7 @@
 #include "cli/facts.hpp"
 #include "cli/table.hpp"
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "registry/retired.hpp"
@@ -39,7 +40,7 @@ Json cell_json(const registry::Cell& cell) {
 
 std::string cell_text(const registry::Cell& cell, std::string_view any) {
   auto words = registry::words_of(cell);
-  return words.empty() ? std::string(any) : words;
+  return words.empty() ? std::string(any) : text::one_line(words);
 }
 
 std::string files_text(const std::vector<registry::FileRecord>& files, Look look) {
@@ -201,7 +202,8 @@ Result<std::string> retired_text(store::ObjectReader& store, const std::vector<r
     TRY(auto set, registry::load_set(store, digest));
     TRY(auto retired, registry::read_retired(store, set.directory, digest));
     if (!retired || retired->record.state == registry::Retirement::kept) continue;
-    text += fmt::format("files     set:{} {}: {}\n", digest.short_hex(), retired->record.state, retired->record.since);
+    text += fmt::format("files     set:{} {}: {}\n", digest.short_hex(), text::one_line(retired->record.state.text()),
+                        text::one_line(retired->record.since.text()));
   }
   return text;
 }

@@ -1,5 +1,6 @@
 #include "cli/release_notes.hpp"
 
+#include "base/one_line.hpp"
 #include "cli/table.hpp"
 #include "cli/waivers.hpp"
 #include <fmt/core.h>
@@ -65,8 +66,9 @@ std::string empty_extras_text(const release::Shown& release) {
 
 std::string release_notes(const release::Shown& release) {
   const auto& name = release.record.name;
-  auto text = fmt::format("# {}\n\n`release:{}`\n", name.empty() ? "Release " + release.digest.short_hex() : name,
-                          release.digest);
+  auto text =
+      fmt::format("# {}\n\n`release:{}`\n",
+                  name.empty() ? "Release " + release.digest.short_hex() : text::one_line(name), release.digest);
   if (!release.record.notes.empty())
     text += "\n" + release.record.notes + (release.record.notes.ends_with('\n') ? "" : "\n");
   text += packages_text(release) + channels_text(release) + cells_text_of(release) + empty_extras_text(release);

@@ -1,5 +1,7 @@
 #include "cli/sections.hpp"
 
+#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -9,9 +11,9 @@ namespace quarry::cli {
 namespace {
 std::string markdown_cell(std::string_view text) {
   std::string out;
-  for (char c : text) {
+  for (char c : text::one_line(text::replace_all(text, "\n", " "))) {
     if (c == '|' || c == '\\' || c == '<' || c == '>' || c == '*' || c == '_' || c == '`') out += '\\';
-    out += c == '\n' ? ' ' : c;
+    out += c;
   }
   return out;
 }
@@ -38,7 +40,7 @@ std::string sections_text(const std::vector<Section>& sections, Look look) {
     if (is_empty(section)) continue;
     if (!out.empty()) out += "\n";
     if (!section.title.empty()) out += section.title + "\n";
-    if (!section.text.empty()) out += "  " + section.text + "\n";
+    if (!section.text.empty()) out += "  " + text::one_line(section.text) + "\n";
     TableRows rows;
     if (!section.rows.empty() && !section.header.empty())
       rows.emplace_back(section.header.begin(), section.header.end());
@@ -77,7 +79,7 @@ std::string findings_markdown(const Findings& findings) {
   if (findings.empty()) return "";
   std::string out = "\n### Findings\n\n";
   for (const auto& found : findings) {
-    out += fmt::format("- **{}** {} `{}`: {}", to_string(found.severity), found.code, found.place,
+    out += fmt::format("- **{}** {} `{}`: {}", to_string(found.severity), found.code, text::one_line(found.place),
                        markdown_cell(found.message));
     out += found.fix.empty() ? "\n" : fmt::format(". {}\n", markdown_cell(found.fix));
   }

@@ -1,5 +1,6 @@
 #include "cli/table.hpp"
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace quarry::cli {
 namespace {
 
 constexpr std::string_view k_ellipsis = "...", k_gap = "  ";
+constexpr std::string_view k_green = "\x1b[32m", k_yellow = "\x1b[33m", k_red = "\x1b[1;31m", k_off = "\x1b[0m";
 constexpr std::size_t k_fold_indent = 4;  // of the lines that continue a row
 constexpr std::size_t k_wrapped_min = 24; // a narrower column of words is hard to read
 
@@ -147,8 +149,14 @@ bool wraps_in_place(const std::vector<Column>& columns, const std::vector<std::s
 
 std::string painted(std::string_view text, Tone tone, bool color) {
   if (!color || tone == Tone::plain || text.empty()) return std::string(text);
-  std::string_view begin = tone == Tone::good ? "\x1b[32m" : tone == Tone::doubtful ? "\x1b[33m" : "\x1b[1;31m";
-  return std::string(begin) + std::string(text) + "\x1b[0m";
+  auto begin = tone == Tone::good ? k_green : tone == Tone::doubtful ? k_yellow : k_red;
+  return std::string(begin) + std::string(text) + std::string(k_off);
+}
+
+std::size_t length_of_paint(std::string_view text) {
+  for (auto paint : {k_green, k_yellow, k_red, k_off})
+    if (text.starts_with(paint)) return paint.size();
+  return 0;
 }
 
 std::size_t width_of(std::string_view text) {
@@ -164,7 +172,10 @@ std::string shortened(std::string_view text, std::size_t width) {
          std::string(text.substr(byte_of(text, length - tail)));
 }
 
-std::string table(const std::vector<Column>& columns, const TableRows& rows, Look look, std::size_t indent) {
+std::string table(const std::vector<Column>& columns, const TableRows& given, Look look, std::size_t indent) {
+  auto rows = given;
+  for (auto& row : rows)
+    for (auto& cell : row) cell.text = text::one_line(cell.text);
   auto widths = widths_of(columns, rows);
   auto available = look.columns > indent ? look.columns - indent : 0;
   bool fits = look.columns == 0 || fit(columns, widths, available) || wraps_in_place(columns, widths, available);
@@ -180,7 +191,7 @@ std::string table(const std::vector<Column>& columns, const TableRows& rows, Loo
 }
 
 std::string table_cell(std::string_view text) {
-  return text::replace_all(text::replace_all(std::string(text), "|", "\\|"), "\n", " ");
+  return text::replace_all(text::one_line(text::replace_all(text, "\n", " ")), "|", "\\|");
 }
 
 } // namespace quarry::cli

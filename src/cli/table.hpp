@@ -14,6 +14,9 @@ enum class Tone : std::uint8_t { plain, good, doubtful, bad };
 /// `text` in green, yellow or red if `color`, else as it is.
 std::string painted(std::string_view text, Tone tone, bool color);
 
+/// How many bytes at the start of `text` painted() put there; 0 for none.
+std::size_t length_of_paint(std::string_view text);
+
 /// Columns that a terminal needs for UTF-8 `text`: its code points.
 std::size_t width_of(std::string_view text);
 /// At most `width` columns of `text`: the middle is replaced by "...", since names differ at both ends.
@@ -36,7 +39,8 @@ const Column k_text{}, k_name{.shrinks = true}, k_number{.right = true};
 
 /// One line for each row, columns two blanks apart, no blank at the end of a line. With `look.columns`, the columns
 /// that shrink are shortened, the widest first, until every row fits or they have k_shrunk_min columns. If that is not
-/// enough, the last column is wrapped at its blanks, or columns go to a further, indented line of each row.
+/// enough, the last column is wrapped at its blanks, or columns go to a further, indented line of each row. What is in
+/// a cell stays in it: text::one_line().
 std::string table(const std::vector<Column>& columns, const TableRows& rows, Look look, std::size_t indent = 0);
 
 constexpr std::size_t k_shrunk_min = 16; // shorter names cannot be told apart

@@ -2,6 +2,7 @@
 #include "cli/records.hpp"
 #include "cli/table.hpp"
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "dist/family.hpp"
 #include "gate/shipped.hpp"
@@ -87,7 +88,8 @@ std::string set_line(const gate::Subject& subject) {
   const auto& origin = subject.set.origin;
   auto run = origin.run_id.empty() ? "" : fmt::format("  run {}-{}", origin.run_id, origin.platform);
   if (!run.empty() && !origin.group.empty()) run += "@" + origin.group;
-  return fmt::format("  set:{}{}  {}\n", subject.digest.short_hex(), run, subject_name({subject}));
+  return fmt::format("  set:{}{}  {}\n", subject.digest.short_hex(), text::one_line(run),
+                     text::one_line(subject_name({subject})));
 }
 
 Cell verdict_word(const gate::CellVerdict& c) {
@@ -122,7 +124,7 @@ std::string verdict_text(const gate::Verdict& verdict, const std::vector<gate::S
                          const VerdictLine& line) {
   auto ready = std::count_if(verdict.cells.begin(), verdict.cells.end(),
                              [](const auto& c) { return c.verdict == gate::Decision::ready; });
-  auto head = fmt::format("{}  {} -> {}", subject_name(subjects), line.from, line.to);
+  auto head = text::one_line(fmt::format("{}  {} -> {}", subject_name(subjects), line.from, line.to));
   if (verdict.cells.empty()) return head + "   the channel has all of it\n";
   auto text = fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(),
                           cells_text(verdict, subjects, line.look));

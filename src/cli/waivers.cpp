@@ -1,5 +1,6 @@
 #include "cli/waivers.hpp"
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "cli/records.hpp"
 #include <fmt/core.h>
@@ -18,9 +19,9 @@ std::string waiver_text(const registry::WaiverRecord& waiver) {
   auto attached = waiver.attachment
                       ? fmt::format(" [{} {}]", waiver.attachment->name, waiver.attachment->sha256.short_hex())
                       : std::string();
-  return fmt::format("{} on {} of {}, until {}, by {}: {}{}", waiver.suite.empty() ? "every suite" : waiver.suite,
-                     cell_text(waiver.cell, "every cell"), of, waiver.expires, waiver.approver, waiver.reason,
-                     attached);
+  return text::one_line(
+      fmt::format("{} on {} of {}, until {}, by {}: {}{}", waiver.suite.empty() ? "every suite" : waiver.suite,
+                  cell_text(waiver.cell, "every cell"), of, waiver.expires, waiver.approver, waiver.reason, attached));
 }
 
 Json attachment_json(const registry::WaiverRecord& waiver) {

@@ -157,6 +157,36 @@ def test_two_policies(line, tmp_path):
     assert line.shown() == set()
 
 
+# text of the code under test
+
+
+INJECTED = "t\n::error::injected\n    linux any python  READY   smoke passed"
+
+
+def test_a_name_of_a_test_writes_no_line_of_ours(line, tmp_path):
+    sealed = line.publish("1.0")
+    files = json.loads((line.store / f"sets/{sealed}.json").read_text())["files"]
+    record = evidence.result(sealed, files, {"platform": "linux"}, "smoke", passed=0)
+    row = {"name": INJECTED, "outcome": "failed", "message": "\x1b[2Jgone ##[error]x\x9b2J", "seconds": 0.0}
+    record |= {"result": "failed", "failed": 1, "rows": [row], "machine": {"host": "h\n::warning::x\x1b[31m"}}
+    kept = evidence.keep(tmp_path / "bad.json", record)
+    words = ("--store", f"file:{line.store}")
+    recorded = quarry("evidence", "record", "--kept", kept, *words)
+    assert recorded.code == 1, recorded.err
+    digest = next((line.store / "evidence").glob("*.json")).stem
+    shown = quarry("evidence", "show", digest, *words)
+    judged = quarry("gate", "--from", "run:1", "--to", "stable", "--policy", line.policy, *words)
+    for done in (recorded, shown, judged):
+        text = done.out + done.err
+        assert "\x1b" not in text and "\x9b" not in text and "##[" not in text, text
+        assert not any(each.lstrip().startswith("::") for each in text.splitlines()), text
+        assert not any("READY" in each and "injected" not in each for each in text.splitlines()), text
+    assert r"t\n::error::injected\n" in recorded.out and r"\x1b[2Jgone # #[error]x\u009b2J" in recorded.out
+    assert r"h\n::warning::x\x1b[31m" in shown.out
+    stored = line("evidence", "show", digest).json["record"]
+    assert stored["rows"][0]["name"] == INJECTED, "--json keeps the value"
+
+
 # stores that lost something
 
 

@@ -1,3 +1,4 @@
+#include "base/one_line.hpp"
 #include "cli/commands.hpp"
 #include "cli/distributions.hpp"
 #include "cli/history.hpp"
@@ -45,8 +46,8 @@ Result<int> run_channel_log(Context& context, const Arguments& arguments) {
     if (m.identity) signer = signer_of(*store, policies, m.action.text(), {"move", *move.digest.sha256()});
     list.push_back(move_json(move, signer));
     context.out.data(fmt::format("{:>4}  {}  {:<9}  view {}  by {}{}\n", m.generation, short_time(m.when.text()),
-                                 m.action.text(), m.to_view.short_hex(), m.who.empty() ? "-" : m.who,
-                                 m.why.empty() ? "" : ": " + m.why));
+                                 m.action.text(), m.to_view.short_hex(), m.who.empty() ? "-" : text::one_line(m.who),
+                                 m.why.empty() ? "" : ": " + text::one_line(m.why)));
   }
   context.out.document({{"name", name}, {"moves", list}});
   return 0;

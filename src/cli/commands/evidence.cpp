@@ -1,7 +1,9 @@
 // What was tested: recording it for another machine, and showing it. `test` itself is in test.cpp.
 #include "cli/evidence.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/identity.hpp"
 #include "cli/keys.hpp"
 #include "cli/records.hpp"
@@ -63,8 +65,9 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   TRY(auto done, kept ? trial::record_kept(*kept, about, *store) : record_report(context, arguments, *store));
   const auto& e = done.evidence;
   auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
-  context.out.data(fmt::format("{}  {} on {}  {}\n", result, e.suite, cell_text(e.cell), counts_text(e)));
-  if (!kept) context.out.data(fmt::format("reported    by {}; quarry did not run there\n", e.machine.at("host")));
+  context.out.data(
+      fmt::format("{}  {} on {}  {}\n", result, text::one_line(e.suite), cell_text(e.cell), counts_text(e)));
+  if (!kept) context.out.data(fact("reported", "by {}; quarry did not run there", e.machine.at("host")));
   TRY_DO(sign_record(context, *store, {"evidence", *done.digest.sha256()}, key));
   warn_of_clock(context, *store, e, done.digest);
   say_recorded(context, {e, done.digest.hex(), arguments.get("--store"), "quarry.evidence-record/1"});
@@ -147,16 +150,21 @@ std::string sets_text(const EvidenceRecord& e) {
 
 std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Look look) {
   auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest,
-                          painted(e.result.text(), outcome_tone_of(e.result), look.color), e.suite, cell_text(e.cell),
-                          counts_text(e), e.started, e.ended, sets_text(e), e.sealed ? "" : "  (unsealed source)");
+                          painted(e.result.text(), outcome_tone_of(e.result), look.color), text::one_line(e.suite),
+                          cell_text(e.cell), counts_text(e), e.started, e.ended, sets_text(e),
+                          e.sealed ? "" : "  (unsealed source)");
   if (!e.reported.empty())
     text += fmt::format("reported  {}: quarry did not run there, and takes its word\n", e.reported);
-  if (e.shard) text += fmt::format("shard     {} of {} of run {}\n", e.shard->index, e.shard->total, e.shard->run);
+  if (e.shard)
+    text += fmt::format("shard     {} of {} of run {}\n", e.shard->index, e.shard->total, text::one_line(e.shard->run));
   for (const auto& subject : e.subjects)
-    text += fmt::format("file      {}  {}\n", subject.sha256.short_hex(), subject.filename);
-  for (const auto& [key, value] : e.machine) text += fmt::format("machine   {:<12}  {}\n", key, value);
-  for (const auto& [key, value] : e.tools) text += fmt::format("tool      {:<12}  {}\n", key, value);
-  text += fmt::format("log       {}\n", e.log);
+    text += fmt::format("file      {}  {}\n", subject.sha256.short_hex(), text::one_line(subject.filename));
+  auto row = [&](std::string_view what, const std::pair<const std::string, std::string>& of) {
+    text += fmt::format("{:<8}  {:<12}  {}\n", what, text::one_line(of.first), text::one_line(of.second));
+  };
+  for (const auto& one : e.machine) row("machine", one);
+  for (const auto& one : e.tools) row("tool", one);
+  text += fmt::format("log       {}\n", text::one_line(e.log));
   return text + failures_text(e, look) + rows_text(e, {Outcome::skipped}, look);
 }
 
@@ -186,7 +194,7 @@ Result<int> run_test_log(Context& context, const Arguments& arguments) {
   if (!log)
     return fail(ErrorKind::not_found, "G023", fmt::format("{} is missing from {}", e.log, store->describe()),
                 "the evidence itself still counts; test again for a new log");
-  context.out.data(*log);
+  context.out.bytes(*log);
   context.out.document({{"evidence", digest}, {"log", e.log}, {"url", store->url(e.log)}, {"size", log->size()}});
   return 0;
 }

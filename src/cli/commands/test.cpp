@@ -1,3 +1,4 @@
+#include "base/one_line.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/evidence.hpp"
@@ -74,7 +75,7 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   options.workers = context.jobs;
   options.quarry_version = program_version();
   options.on_note = [&context](std::string_view line) { context.out.note(line); };
-  options.on_output = [&context](std::string_view line) { context.out.note(fmt::format("  {}", line)); };
+  options.on_output = [&context](std::string_view line) { context.out.note("  " + text::one_line(line)); };
   return options;
 }
 

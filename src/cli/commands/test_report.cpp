@@ -1,3 +1,4 @@
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "buildlog/noise.hpp"
@@ -17,14 +18,7 @@ using buildlog::TestsReport;
 
 constexpr std::size_t k_report_rows = 20;
 
-/// Without controls. GitHub reads `##[…]` anywhere in a line as a command, and `::` at its begin, also behind blanks of
-/// any alphabet: a space and quotes prevent that.
-std::string report_cell(std::string_view text) {
-  auto clean = text::replace_all(buildlog::shown(text, text.size()), "##[", "# #[");
-  auto begin = std::ranges::find_if(clean, [](char c) { return c > ' ' && static_cast<unsigned char>(c) < 0x7f; });
-  bool command = std::string_view(begin, clean.end()).starts_with("::");
-  return command ? fmt::format("\"{}\"", clean) : clean;
-}
+std::string report_cell(std::string_view text) { return text::one_line(buildlog::shown(text, text.size())); }
 
 std::string report_first_line(const std::string& text) { return report_cell(text.substr(0, text.find('\n'))); }
 

@@ -7,6 +7,7 @@ namespace quarry::cli::testing {
 class Silent final : public Output {
 public:
   void data(std::string_view) override {}
+  void bytes(std::string_view) override {}
   void note(std::string_view) override {}
   void warn(std::string_view) override {}
   std::string set_schema(std::string) override { return {}; }
