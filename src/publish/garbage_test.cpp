@@ -255,7 +255,7 @@ TEST(Garbage, ALostEarlierViewIsReported) {
   EXPECT_EQ(garbage.notes[0].place, "staging@1");
   EXPECT_NE(garbage.notes[0].message.find(channel.record.previous.hex()), std::string::npos);
   world.clock->pass(2 * k_day);
-  EXPECT_THAT(world.collect_garbage().keys, ::testing::Contains(shard));
+  EXPECT_THAT(world.collect_garbage().keys, ::testing::Not(::testing::Contains(shard))) << "it may be one of that view";
   EXPECT_TRUE(registry::resolve_channel(*world.store, "staging"));
 }
 

@@ -11,6 +11,8 @@ namespace quarry::publish {
 namespace {
 constexpr const char* k_clock_key = "gc/clock.json";
 
+constexpr std::string_view k_shards = "views/shards/";
+
 struct Step {
   registry::ViewDigest view;
   std::uint64_t generation = 0;
@@ -37,6 +39,10 @@ Result<bool> Reachable::has_moved() {
     if (channel && ledgers_[name] != channel->record.ledger) return true;
   }
   return false;
+}
+
+bool Reachable::names(const std::string& key) const {
+  return keys_.contains(key) || (lost_a_view_ && key.starts_with(k_shards));
 }
 
 std::string Reachable::channel_of(const std::string& key) const {
@@ -67,11 +73,12 @@ Result<void> Reachable::follow(const registry::ChannelRecord& channel, Findings&
     return {};
   }));
   for (std::size_t i = 0; i < steps.size(); ++i) {
+    lost_a_view_ = lost_a_view_ || !views[i];
     if (views[i])
       add(*views[i], channel.name);
     else
       notes.push_back({"P080", Severity::warning, fmt::format("{}@{}", channel.name, steps[i].generation),
-                       lost[i] + ": the channel cannot go back there",
+                       lost[i] + ": the channel cannot go back there, and no shard of any view is removed",
                        "what installers see is not touched; restore the view from a copy of the store if you need it"});
   }
   return {};

@@ -20,7 +20,9 @@ public:
   Result<void> update(Findings& notes);
   /// Whether a channel has moved since update(). Follows nothing, so it does not need the records of the move.
   Result<bool> has_moved();
-  bool names(const std::string& key) const { return keys_.contains(key); }
+  /// Where a view is lost that the ledger names, nobody knows its shards: then every shard counts as named, so that
+  /// the view can be restored.
+  bool names(const std::string& key) const;
   /// A channel that names the record; empty: none.
   std::string channel_of(const std::string& key) const;
 
@@ -29,7 +31,8 @@ private:
   void add(const registry::ViewRecord& view, const std::string& channel);
 
   store::ObjectReader& store_;
-  std::map<std::string, std::string> keys_;               ///< with the channel that was first seen to name it
+  std::map<std::string, std::string> keys_; ///< with the channel that was first seen to name it
+  bool lost_a_view_ = false;
   std::map<std::string, registry::LedgerDigest> ledgers_; ///< by channel: the entry up to which it was followed
 };
 
