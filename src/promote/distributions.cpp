@@ -210,6 +210,25 @@ Result<DistributionReceipt> rollback_distribution(ObjectStore& store, const std:
   return receipt;
 }
 
+namespace {
+/// `word` as the distribution's own store knows it: `set:DIGEST` of a set that one was copied from becomes that of the
+/// copy. What is blocked is not shown any more, so earlier moves are asked, the newest first.
+Result<std::string> set_of_the_distribution(ObjectReader& store, const registry::DistributionRecord& record,
+                                            const std::string& word) {
+  constexpr std::string_view k_set = "set:";
+  constexpr std::size_t k_digits_min = 8; // as registry::complete_set_digest() takes them
+  if (!word.starts_with(k_set) || word.size() < k_set.size() + k_digits_min) return word;
+  auto own = registry::complete_set_digest(store, word.substr(k_set.size()));
+  if (own || own.error().kind != ErrorKind::not_found) return word;
+  TRY(auto moves, registry::distribution_moves(store, record, k_executed_looked_at));
+  for (const auto& move : moves)
+    for (const auto& one : move.shown.sets)
+      if (!one.source.empty() && one.source.hex().starts_with(word.substr(k_set.size())))
+        return std::string(k_set) + one.set.hex();
+  return word;
+}
+} // namespace
+
 Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std::string& directory,
                                                    const std::vector<std::string>& what, const Options& options) {
   for (registry::Rounds rounds("distribution " + directory);;) {
@@ -217,7 +236,8 @@ Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std
     DistributionUnblocked done{now.record, {}};
     auto next = now.record.shown;
     for (const auto& word : what) {
-      TRY(auto taken, take_named(store, word, next.blocked));
+      TRY(auto here, set_of_the_distribution(store, now.record, word));
+      TRY(auto taken, take_named(store, here, next.blocked));
       if (taken.empty())
         return fail(ErrorKind::not_found, "O013", fmt::format("distribution {} blocks nothing of {}", directory, word),
                     "nothing was changed; a file is named by its name or its sha256, or all of a set by `set:DIGEST`");

@@ -96,3 +96,10 @@ def test_they_are_taken_over_once_nothing_blocks_them(fed):
     sha256 = next(file["sha256"] for file in good("channel", "show", "q1", *fed.words, "--json").json["blocked"])
     good("channel", "unblock", str(fed.dist / "p"), sha256, *REASON)
     assert "P126" not in fed.adopt().err
+
+
+def test_a_set_is_let_in_again_by_its_digest_in_either_store(fed):
+    source = good("set", "show", "run:2", *fed.words, "--json").json["sets"][0]["set"]
+    refused("O013", 3, "channel", "unblock", str(fed.dist / "p"), "demo-9.whl", *REASON)
+    done = good("channel", "unblock", str(fed.dist / "p"), f"set:{source[:12]}", *REASON, "--json").json
+    assert [file["filename"] for file in done["unblocked"]] == ["demo-2.0-py3-none-any.whl"] and done["blocked"] == []
