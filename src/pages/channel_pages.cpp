@@ -76,6 +76,7 @@ std::string to_json(const PagesState& state) {
   if (state.slash_keys) json["slash_keys"] = true;
   if (!state.policy.empty()) json["policy"] = state.policy;
   if (!state.openly.empty()) json["openly"] = state.openly;
+  if (!state.revoked.empty()) json["revoked"] = state.revoked;
   add_to(json, state.recent);
   return json.dump();
 }
@@ -100,6 +101,10 @@ PagesState parse_pages_state(const std::string& bytes) {
   if (auto openly = json->find("openly"); openly != json->end() && openly->is_array())
     for (const auto& sentence : *openly)
       if (sentence.is_string()) state.openly.push_back(sentence.get<std::string>());
+  if (auto revoked = json->find("revoked"); revoked != json->end() && revoked->is_array())
+    for (const auto& one : *revoked)
+      if (auto waiver = registry::WaiverDigest::parse(one.is_string() ? one.get<std::string>() : std::string()))
+        state.revoked.insert(*waiver);
   return state;
 }
 
@@ -143,6 +148,7 @@ struct Channel {
   ViewRecord view;
   const KnownViews& known;
   Openly openly;
+  Revoked revoked;         ///< waivers of the view
   std::uint64_t files = 0; ///< as far as counted
   bool whole = false;      ///< every page is made
 };
@@ -172,7 +178,7 @@ index::PageOptions options_of(const Channel& channel) {
 /// What people should know of a project before they install it; of every project, if none is named.
 Names remarks_of(const Channel& channel, const std::string& project = {}) {
   Names remarks = channel.openly.sentences;
-  std::ranges::move(remarks_about(channel.view, project), std::back_inserter(remarks));
+  std::ranges::move(remarks_about(channel.view, project, channel.revoked), std::back_inserter(remarks));
   return remarks;
 }
 
@@ -305,8 +311,9 @@ public:
     bool copies_are_missing = slash_keys && !shown.slash_keys; // an older program wrote the pages
     TRY(channel->whole, is_whole(*channel, shown, changes));
     channel->whole = channel->whole || copies_are_missing;
-    if (shown.openly != channel->openly.sentences) channel->whole = true; // each page names it
-    if (channel->whole) channel->files = 0;                               // counted as they are read
+    if (shown.openly != channel->openly.sentences || shown.revoked != channel->revoked)
+      channel->whole = true;                // each page names it
+    if (channel->whole) channel->files = 0; // counted as they are read
     auto touched = touched_by(*channel, changes, recent);
     Work work;
     work.batches = batches_of(channel->store, Names(touched.begin(), touched.end()), rendering_of(channel));
@@ -315,8 +322,9 @@ public:
       TRY(work.stale, all_stale(*channel));
     }
     work.state = [channel, recent, slash_keys]() -> index::Page {
-      PagesState state{channel->name, channel->record.generation, channel->record.view,     channel->files, slash_keys,
-                       recent,        channel->openly.policy,     channel->openly.sentences};
+      PagesState state{
+          channel->name, channel->record.generation, channel->record.view,      channel->files,  slash_keys,
+          recent,        channel->openly.policy,     channel->openly.sentences, channel->revoked};
       return {std::string(k_state_name), to_json(state), "application/json"};
     };
     return work;
@@ -366,9 +374,10 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name, E
       TRY(auto view, view_of(store, now.view, known), "while reading channel " + name);
       auto shown = parse_pages_state(state);
       TRY(auto openly, openly_of(store, now, shown, extent));
-      return follower.work_of(
-          std::make_shared<Channel>(Channel{store, name, directory, now, std::move(view), known, std::move(openly)}),
-          shown);
+      TRY(auto revoked, revoked_of(store, view));
+      return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, now, std::move(view), known,
+                                                                std::move(openly), std::move(revoked)}),
+                              shown);
     };
     return Snapshot{channel.etag, std::move(work)};
   };

@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 #include "pages/projection.hpp"
 #include "pages/recent_moves.hpp"
+#include "pages/remarks.hpp"
 #include "registry/registry.hpp"
 #include <cstdint>
 #include <optional>
@@ -33,6 +34,8 @@ struct PagesState {
   /// project show them; `simple/index.html` does not. The policy is read again if the channel has another policy than
   /// `policy`, and with Extent::whole. If the warnings have changed, every page is compared.
   std::vector<std::string> openly = {};
+  /// The waivers of the view that were revoked when the pages were made. If they have changed, every page is compared.
+  Revoked revoked = {};
 };
 
 /// Returns canonical JSON. Pure.

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/empty_extras.hpp"
+#include "registry/revocations.hpp"
 #include "registry/waived.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -18,8 +19,9 @@ std::string sentence_about(const registry::EmptyExtra& one) {
                      one.lacks.empty() ? "what it names" : one.lacks);
 }
 
-std::string sentence_about(const registry::Waived& one) {
-  return fmt::format("Not tested: {} (waiver {})", registry::sentence_of(one), one.waiver.short_hex());
+std::string sentence_about(const registry::Waived& one, const Revoked& revoked) {
+  return fmt::format("Not tested: {} (waiver {}{})", registry::sentence_of(one), one.waiver.short_hex(),
+                     revoked.contains(one.waiver) ? ", revoked since" : "");
 }
 
 void add_once(std::string sentence, std::vector<std::string>& to) {
@@ -28,16 +30,19 @@ void add_once(std::string sentence, std::vector<std::string>& to) {
 
 } // namespace
 
-std::vector<std::string> remarks_about(const registry::ViewRecord& view, const std::string& project) {
+std::vector<std::string> remarks_about(const registry::ViewRecord& view, const std::string& project,
+                                       const Revoked& revoked) {
   std::vector<std::string> remarks;
   for (const auto& one : registry::empty_extras_of(view))
     if (project.empty() || one.project == project) remarks.push_back(sentence_about(one));
   for (const auto& one : registry::waived_of(view)) // the same one may be of several sets
-    if (project.empty() || std::ranges::binary_search(one.projects, project)) add_once(sentence_about(one), remarks);
+    if (project.empty() || std::ranges::binary_search(one.projects, project))
+      add_once(sentence_about(one, revoked), remarks);
   return remarks;
 }
 
-std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, const registry::SealedSet& sealed) {
+std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, const registry::SealedSet& sealed,
+                                            const Revoked& revoked) {
   std::vector<registry::Remark> remarks;
   for (const auto& one : registry::empty_extras_of(view)) {
     auto advertises = [&](const auto& file) { return file.project == one.project && file.version == one.version; };
@@ -46,8 +51,18 @@ std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, co
   }
   for (const auto& one : registry::waived_of(view))
     if (one.set == sealed.digest || one.set == sealed.set.subset_of)
-      remarks.push_back({sentence_about(one), text::join(one.projects, " ")});
+      remarks.push_back({sentence_about(one, revoked), text::join(one.projects, " ")});
   return remarks;
+}
+
+Result<Revoked> revoked_of(store::ObjectReader& store, const registry::ViewRecord& view) {
+  auto waived = registry::waived_of(view);
+  if (waived.empty()) return Revoked();
+  TRY(auto all, registry::list_revoked(store));
+  Revoked revoked;
+  for (const auto& one : waived)
+    if (std::ranges::binary_search(all, one.waiver)) revoked.insert(one.waiver);
+  return revoked;
 }
 
 std::vector<std::string> openly_said(std::string_view policy) {
