@@ -8,6 +8,8 @@
 #include "cli/records.hpp"
 #include "publish/shown.hpp"
 #include "release/carry.hpp"
+#include "release/plan.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -31,6 +33,8 @@ std::string fed_text(const release::FedDistribution& one, const std::string& add
   if (!one.lacks.empty())
     text += fmt::format("  BEHIND    lacks {} that its channels show: {}\n", units::things(one.lacks.size(), "set"),
                         named(one.lacks));
+  if (!one.blocked.empty())
+    text += fmt::format("  BLOCKED   a file of {} is blocked there, so it is not copied (R022)\n", named(one.blocked));
   if (!one.strays.empty())
     text += fmt::format("  STRAY     shows {} that its channels do not show: {}\n",
                         units::things(one.strays.size(), "set"), named(one.strays));
@@ -48,6 +52,7 @@ Json fed_json(const release::FedDistribution& one, const std::string& address) {
           {"channels", one.channels},
           {"sets", one.sets},
           {"lacks", one.lacks},
+          {"blocked", one.blocked},
           {"strays", one.strays},
           {"lost", lost},
           {"pages_current", one.pages_current}};
@@ -95,14 +100,27 @@ Result<void> FedReport::add(store::ObjectReader& store, const std::string& chann
   return {};
 }
 
-std::string FedReport::help_for(const release::FedDistribution& one, const release::Feeding& feeding) const {
-  auto address = publish::address_of(*target_, one.directory);
-  if (one.lost) return {}; // the finding says it
-  if (!one.lacks.empty()) {
-    NextCommand promote(context_, "promote");
-    promote.flags_of(arguments_).set("--from", "set:" + one.lacks.front().short_hex());
-    return promote.set("--to", channel_of(feeding, one.lacks.front())).text();
+/// The sets that a release brought are judged together, also when they are only copied: the channel's policy may expect
+/// what the others of them bring.
+Result<std::string> FedReport::completing(store::ObjectReader& store, const registry::SetDigest& set,
+                                          const std::string& channel, bool alone) const {
+  NextCommand promote(context_, "promote");
+  std::optional<release::AskedFor> asked;
+  if (!alone) {
+    TRY(asked, release::release_of_last_move(store, channel));
   }
+  auto arguments = arguments_;
+  arguments.values["--from"] = asked ? asked->locators() : std::vector<std::string>{"set:" + set.short_hex()};
+  return promote.flags_of(arguments).set("--to", asked ? asked->pattern : channel).text();
+}
+
+Result<std::string> FedReport::help_for(store::ObjectReader& store, const release::FedDistribution& one,
+                                        const release::Feeding& feeding) const {
+  auto address = publish::address_of(*target_, one.directory);
+  if (one.lost) return std::string(); // the finding says it
+  auto is_blocked = [&](const auto& set) { return std::ranges::find(one.blocked, set) != one.blocked.end(); };
+  if (auto lacks = std::ranges::find_if_not(one.lacks, is_blocked); lacks != one.lacks.end())
+    return completing(store, *lacks, channel_of(feeding, *lacks), !one.blocked.empty());
   if (!one.strays.empty()) {
     const auto& stray = one.strays.front();
     if (auto back = feeding.taken_back.find(stray); back != feeding.taken_back.end())
@@ -114,12 +132,16 @@ std::string FedReport::help_for(const release::FedDistribution& one, const relea
   return one.pages_current ? std::string() : NextCommand(context_, "index repair").operand(address).text();
 }
 
-void FedReport::tell_one(const release::FedDistribution& one, const release::Feeding& feeding, Told& told) const {
+Result<void> FedReport::tell_one(store::ObjectReader& store, const release::FedDistribution& one,
+                                 const release::Feeding& feeding, Told& told) const {
   auto address = publish::address_of(*target_, one.directory);
   context_.out.data(fed_text(one, address));
   told.rows.push_back(fed_json(one, address));
   if (one.lost) told.lost.push_back({one.lost->code, Severity::error, address, one.lost->message, one.lost->hint});
-  if (auto line = help_for(one, feeding); !line.empty()) told.help.push_back(std::move(line));
+  TRY(auto line, help_for(store, one, feeding));
+  bool is_new = !line.empty() && std::ranges::find(told.help, line) == told.help.end(); // a release fills several
+  if (is_new) told.help.push_back(std::move(line));
+  return {};
 }
 
 Result<FedReport::Told> FedReport::tell(store::ObjectReader& store) {
@@ -130,7 +152,7 @@ Result<FedReport::Told> FedReport::tell(store::ObjectReader& store) {
     // Rules of distributions name directories that a team may not use: those are told only to who asks for the channel.
     bool was_never_filled = !one.generation && !one.lost;
     if (was_never_filled && arguments_.operands.empty()) continue;
-    tell_one(one, feeding, told);
+    TRY_DO(tell_one(store, one, feeding, told));
   }
   return told;
 }

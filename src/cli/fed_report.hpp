@@ -31,8 +31,12 @@ public:
   Result<Told> tell(store::ObjectReader& store);
 
 private:
-  void tell_one(const release::FedDistribution& one, const release::Feeding& feeding, Told& told) const;
-  std::string help_for(const release::FedDistribution& one, const release::Feeding& feeding) const;
+  Result<void> tell_one(store::ObjectReader& store, const release::FedDistribution& one,
+                        const release::Feeding& feeding, Told& told) const;
+  Result<std::string> help_for(store::ObjectReader& store, const release::FedDistribution& one,
+                               const release::Feeding& feeding) const;
+  Result<std::string> completing(store::ObjectReader& store, const registry::SetDigest& set, const std::string& channel,
+                                 bool alone) const;
 
   Context& context_;
   const Arguments& arguments_;

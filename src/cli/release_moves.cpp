@@ -1,6 +1,7 @@
 #include "cli/release_moves.hpp"
 #include "cli/on_move.hpp"
 
+#include "base/redact.hpp"
 #include "base/units.hpp"
 #include "cli/delivery.hpp"
 #include "cli/dry_run.hpp"
@@ -17,6 +18,25 @@
 namespace quarry::cli {
 
 namespace {
+
+/// What the plan records of the command line, so that `status` can print the command that completes it. A file may have
+/// another name or place by then, so only that there was one is said; URLs lose what may be a credential.
+std::map<std::string, std::vector<std::string>> flags_to_record(const Arguments& arguments, const Destination& to) {
+  std::map<std::string, std::vector<std::string>> flags;
+  auto policy = arguments.get("--policy");
+  bool is_word = policy.find_first_of("/.") == policy.npos; // as gate::find_policy() reads it
+  flags["--policy"] = {is_word ? policy : k_some_file};
+  if (arguments.has("--expect")) flags["--expect"] = {k_some_file};
+  if (arguments.get("--cells") == "ready") flags["--cells"] = {"ready"};
+  if (arguments.has("--base-index"))
+    flags["--base-index"] = {redact::without_credentials(arguments.get("--base-index"))};
+  if (arguments.has("--pin")) flags["--pin"] = {};
+  if (!to.store) return flags;
+  flags["--to-store"] = {to.locator};
+  flags["--prefix"] = {to.prefix};
+  if (arguments.has("--replace")) flags["--replace"] = arguments.list("--replace");
+  return flags;
+}
 
 /// What the command line asks for, with the stores that it names.
 struct Asked {
@@ -48,6 +68,7 @@ Result<Asked> asked_of(Context& context, const Arguments& arguments) {
   request.now_us = context.clock.now_us();
   request.workers = context.jobs;
   if (asked.to.store) request.distribution = asked.to.locator + " " + asked.to.prefix;
+  request.flags = flags_to_record(arguments, asked.to);
   return asked;
 }
 

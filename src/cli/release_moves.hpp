@@ -6,6 +6,9 @@
 
 namespace quarry::cli {
 
+/// What a plan records instead of the name of a file.
+inline constexpr const char* k_some_file = "FILE";
+
 /// `quarry promote` for a pattern of channels. Returns the exit code.
 Result<int> promote_release(Context& context, const Arguments& arguments);
 /// `quarry rollback` for a pattern of channels. Returns the exit code.

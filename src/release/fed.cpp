@@ -2,6 +2,7 @@
 
 #include "pages/projection.hpp"
 #include "promote/fed_moves.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::release {
@@ -23,15 +24,22 @@ Result<std::optional<std::set<SetDigest>>> shown_by(store::ObjectReader& source,
   return std::optional(std::move(sets));
 }
 
-/// Sets of the channels that the distribution shows no copy of, each once.
-std::vector<SetDigest> lacking_sets(const registry::DistributionRecord& now, const Feeding& feeding) {
+bool blocks(const registry::DistributionRecord& now, const registry::SetRecord& set) {
+  return std::ranges::any_of(set.files, [&](const registry::FileRecord& file) {
+    return std::ranges::find(now.shown.blocked, file.sha256, &registry::BlockedFile::sha256) != now.shown.blocked.end();
+  });
+}
+
+/// Sets of the channels that the distribution shows no copy of, each once, and which of them it blocks.
+void add_lacking_sets(const registry::DistributionRecord& now, const Feeding& feeding, FedDistribution& found) {
   std::set<SetDigest> shown, named;
   for (const auto& one : now.shown.sets) shown.insert(one.set);
-  std::vector<SetDigest> lacks;
   for (const auto& [channel, copies] : feeding.sets)
-    for (const auto& copy : copies)
-      if (!shown.contains(copy.digest) && named.insert(copy.source).second) lacks.push_back(copy.source);
-  return lacks;
+    for (const auto& copy : copies) {
+      if (shown.contains(copy.digest) || !named.insert(copy.source).second) continue;
+      found.lacks.push_back(copy.source);
+      if (blocks(now, copy.set)) found.blocked.push_back(copy.source);
+    }
 }
 
 } // namespace
@@ -81,7 +89,7 @@ Result<FedDistribution> look_at_distribution(store::ObjectReader& source, store:
   found.channels = {channels.begin(), channels.end()};
   found.sets = now.shown.sets.size();
   if (found.lost) return found;
-  found.lacks = lacking_sets(now, feeding);
+  add_lacking_sets(now, feeding, found);
   if (!*read) return found;
   found.generation = now.generation;
   TRY(auto pages, pages::projected_distribution(target, directory));

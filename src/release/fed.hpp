@@ -35,14 +35,15 @@ void add_feeding(Feedings& feedings, const Given& given, const std::string& pref
 
 struct FedDistribution {
   std::string directory;
-  std::vector<std::string> channels;       ///< that were looked at, or that have fed it; sorted
-  std::optional<std::uint64_t> generation; ///< nullopt: the pointer is missing or damaged
-  std::size_t sets = 0;                    ///< that it shows
-  std::vector<registry::SetDigest> lacks;  ///< sets of these channels that it does not show a copy of
-  std::vector<registry::SetDigest> strays; ///< as strays_of()
-  bool wants_signatures = false;           ///< whether `yank` of a stray needs a key
-  std::optional<Error> lost;               ///< the pointer had moves and is missing, or it is damaged: R010 to R012
-  bool pages_current = true;               ///< false: a run was killed between the pointer and the pages
+  std::vector<std::string> channels;             ///< that were looked at, or that have fed it; sorted
+  std::optional<std::uint64_t> generation;       ///< nullopt: the pointer is missing or damaged
+  std::size_t sets = 0;                          ///< that it shows
+  std::vector<registry::SetDigest> lacks;        ///< sets of these channels that it does not show a copy of
+  std::vector<registry::SetDigest> blocked = {}; ///< those of `lacks` with a file that is blocked there
+  std::vector<registry::SetDigest> strays;       ///< as strays_of()
+  bool wants_signatures = false;                 ///< whether `yank` of a stray needs a key
+  std::optional<Error> lost; ///< the pointer had moves and is missing, or it is damaged: R010 to R012
+  bool pages_current = true; ///< false: a run was killed between the pointer and the pages
 };
 /// Looks at one directory of `target`. Without a protected channel that has fed it, what it shows is compared only if
 /// `feeding` has all channels: another one may have brought it. Costs three reads of the target, two for each channel,

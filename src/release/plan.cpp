@@ -118,6 +118,11 @@ StoredPlan stored_of(const Request& request, const std::vector<Part>& parts) {
   StoredPlan stored;
   stored.source = request.source.resolved.source;
   stored.pattern = request.pattern;
+  stored.flags = request.flags;
+  auto has_own_policy = [](const Part& part) {
+    return part.plan && part.plan->expected && !part.plan->expected->record.guard.policy.empty();
+  };
+  if (std::all_of(parts.begin(), parts.end(), has_own_policy)) stored.flags.erase("--policy");
   for (const auto& part : parts) {
     auto generation = part.plan && part.plan->expected ? part.plan->expected->record.generation : 0;
     bool moves = part.plan && part.plan->moves();

@@ -6,6 +6,7 @@
 #include "promote/promote.hpp"
 #include "release/source.hpp"
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ struct Request {
   std::int64_t now_us = 0;
   unsigned workers = 1;
   std::string distribution = {};
+  /// The flags of `promote` with which it is asked for, for who completes a plan that was interrupted. The digest of
+  /// the plan covers them, so each value has one spelling; `--policy` is dropped if every channel has its own.
+  std::map<std::string, std::vector<std::string>> flags = {};
   mirror::Candidates* base_index = nullptr; ///< as promote::Request has it
   std::string base_index_name = {};
   std::optional<std::vector<s3::ExpiryRule>> pin_from = {}; ///< likewise
@@ -71,15 +75,26 @@ struct Options {
 /// completes the plan.
 Result<Plan> promote_all(store::ObjectStore& store, const Request& request, const Options& options);
 
+/// What was asked for when a release moved.
+struct AskedFor {
+  std::string source, pattern;
+  std::map<std::string, std::vector<std::string>> flags = {}; ///< as Request has them
+  std::vector<std::string> locators() const;                  ///< of `source`, as resolve() joined them
+};
+
 /// A plan that moved some of its channels and not yet the others.
 struct Unfinished {
   registry::PlanDigest plan;
-  std::string source, pattern;
+  AskedFor asked;
   std::vector<std::string> moved, waiting; ///< channels
 };
 /// Returns the plans that moved some of their channels and can still be completed. A channel that another move has
 /// changed since does not count as waiting. A plan is left out if one of its channels was rolled back. Costs a listing
 /// of `plans/`, one read for each plan, and one for each of the last 64 moves of the channels that they name.
 Result<std::vector<Unfinished>> unfinished(store::ObjectReader& store);
+
+/// Returns what was asked for with the plan that made the channel's last move; nullopt if that was not a move of a
+/// release. Costs three reads, a listing of `plans/`, and a read for each plan.
+Result<std::optional<AskedFor>> release_of_last_move(store::ObjectReader& store, const std::string& channel);
 
 } // namespace quarry::release

@@ -18,6 +18,7 @@ using store::ObjectStore;
 namespace {
 
 constexpr const char* k_plan_schema = "quarry.release-plan/1";
+constexpr const char* k_flags = "flags";
 constexpr std::string_view k_plans = "plans/", k_json = ".json";
 constexpr std::uint64_t k_plan_bytes_max = 1u << 20; // 4,000 channels
 constexpr unsigned k_reads = 8;
@@ -33,6 +34,19 @@ std::optional<registry::PlanDigest> digest_in_key(const std::string& key) {
   return registry::PlanDigest::parse(name.substr(0, name.size() - k_json.size()));
 }
 
+std::map<std::string, std::vector<std::string>> flags_in(const Json& object) {
+  std::map<std::string, std::vector<std::string>> flags;
+  auto given = object.find(k_flags);
+  if (given == object.end() || !given->is_object()) return flags;
+  for (const auto& [flag, values] : given->items()) {
+    auto& list = flags[flag];
+    if (!values.is_array()) continue;
+    for (const auto& value : values)
+      if (value.is_string()) list.push_back(value.get<std::string>());
+  }
+  return flags;
+}
+
 Result<StoredPlan> parse_plan(const std::string& bytes, const std::string& what) {
   TRY(auto object, json::parse({bytes, what}));
   TRY_DO(json::require_schema({object, what}, k_plan_schema));
@@ -41,7 +55,7 @@ Result<StoredPlan> parse_plan(const std::string& bytes, const std::string& what)
     auto found = from.find(key);
     return found != from.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
-  StoredPlan plan{text_of(object, "source"), text_of(object, "pattern"), {}};
+  StoredPlan plan{text_of(object, "source"), text_of(object, "pattern"), {}, flags_in(object)};
   auto list = object.find("channels");
   if (list == object.end() || !list->is_array()) return invalid();
   for (const auto& item : *list) {
@@ -79,6 +93,7 @@ std::string to_json(const StoredPlan& plan) {
                         {"generation", channel.generation},
                         {"moves", channel.moves}});
   Json json{{"schema", k_plan_schema}, {"source", plan.source}, {"pattern", plan.pattern}, {"channels", channels}};
+  if (!plan.flags.empty()) json[k_flags] = plan.flags; // a plan of an older program keeps its digest
   return json.dump();
 }
 

@@ -6,6 +6,7 @@
 #include "registry/registry.hpp"
 #include "registry/reviewed.hpp"
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct StoredChannel {
 struct StoredPlan {
   std::string source, pattern;
   std::vector<StoredChannel> channels; ///< sorted by name
+  /// What the request had besides, as flags of `promote`; older programs did not write it.
+  std::map<std::string, std::vector<std::string>> flags = {};
 };
 struct FoundPlan {
   registry::PlanDigest digest;

@@ -84,7 +84,7 @@ Result<std::vector<Unfinished>> unfinished(ObjectReader& store) {
   }
   std::vector<Unfinished> found;
   for (const auto& [digest, plan] : plans) {
-    Unfinished one{digest, plan.source, plan.pattern, {}, {}};
+    Unfinished one{digest, {plan.source, plan.pattern, plan.flags}, {}, {}};
     bool undone = false; // its `--execute` would refuse it
     for (const auto& channel : plan.channels) {
       if (!channel.moves) continue;
@@ -96,6 +96,29 @@ Result<std::vector<Unfinished>> unfinished(ObjectReader& store) {
     if (!undone && !one.moved.empty() && !one.waiting.empty()) found.push_back(std::move(one));
   }
   return found;
+}
+
+std::vector<std::string> AskedFor::locators() const {
+  constexpr std::string_view k_between = ", "; // as resolve() joins them
+  std::vector<std::string> all;
+  std::size_t begin = 0;
+  for (auto end = source.find(k_between); end != source.npos; end = source.find(k_between, begin)) {
+    all.push_back(source.substr(begin, end - begin));
+    begin = end + k_between.size();
+  }
+  all.push_back(source.substr(begin));
+  return all;
+}
+
+Result<std::optional<AskedFor>> release_of_last_move(ObjectReader& store, const std::string& channel) {
+  TRY(auto now, registry::require_channel(store, channel));
+  TRY(auto move, registry::load_ledger(store, now.record.ledger), "while reading channel " + channel);
+  if (move.plan.empty()) return std::optional<AskedFor>();
+  TRY(auto plans, list_plans(store));
+  for (const auto& [digest, plan] : plans)
+    if (const auto* part = channel_of(plan, channel); part && part->plan == move.plan)
+      return std::optional(AskedFor{plan.source, plan.pattern, plan.flags});
+  return std::optional<AskedFor>();
 }
 
 } // namespace quarry::release

@@ -75,6 +75,16 @@ def test_one_that_is_behind_its_channel_is_completed_by_what_status_prints(fed):
     assert row["lacks"] == [] and row["sets"] == 2
 
 
+def test_a_set_that_the_distribution_blocks_is_not_to_be_promoted(fed):
+    good("promote", "--from", "run:2", "--to", "stable", *fed.words, *fed.along)
+    good("rollback", fed.dist / DIRECTORY, "--reason", "it breaks")
+    (row,) = fed.status()
+    assert row["lacks"] == row["blocked"] == [set_of(fed, "2")]
+    text, following = fed.said()
+    assert f"  BLOCKED   a file of set:{set_of(fed, '2')[:12]} is blocked there, so it is not copied (R022)" in text
+    assert not any(line.startswith("promote") for line in following)
+
+
 def test_a_rollback_of_the_channel_alone_leaves_a_stray(fed):
     good("promote", "--from", "run:2", "--to", "stable", *fed.words, *fed.along)
     good("rollback", "stable", "--store", f"file:{fed.store}")

@@ -1,3 +1,4 @@
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
@@ -7,8 +8,8 @@
 #include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
-#include "cli/reviewed.hpp"
 #include "cli/shared_flags.hpp"
+#include "cli/unfinished.hpp"
 #include "cli/verdict.hpp"
 #include "gate/collect.hpp"
 #include "pages/projection.hpp"
@@ -16,7 +17,6 @@
 #include "promote/plan.hpp"
 #include "promote/signed_moves.hpp"
 #include "registry/empty_extras.hpp"
-#include "release/plan.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -124,29 +124,30 @@ std::string status_text(const ChannelStatus& status) {
   const auto& record = status.record;
   auto ready = std::count_if(status.verdict.cells.begin(), status.verdict.cells.end(),
                              [](const auto& cell) { return cell.verdict == gate::Decision::ready; });
-  auto text = fmt::format(
-      "{}@{}   {}, {} of {} cells ready{}   {} by {} at {}\n", record.name, record.generation,
-      record.guard.policy.empty() ? "not protected"
-                                  : "protected by " + status.verdict.policy + openly_text(status.verdict),
-      ready, status.verdict.cells.size(), status.waived ? fmt::format(" ({} waived)", status.waived) : "",
-      status.last.action, status.last.who.empty() ? "-" : status.last.who, short_time(status.last.when.text()));
+  auto text =
+      fmt::format("{}@{}   {}, {} of {} cells ready{}   {} by {} at {}\n", record.name, record.generation,
+                  record.guard.policy.empty() ? "not protected"
+                                              : "protected by " + status.verdict.policy + openly_text(status.verdict),
+                  ready, status.verdict.cells.size(), status.waived ? fmt::format(" ({} waived)", status.waived) : "",
+                  status.last.action, status.last.who.empty() ? "-" : text::one_line(status.last.who),
+                  short_time(status.last.when.text()));
   std::vector<std::string> lines;
   for (const auto& [failing, cell] : status.troubled()) {
     // A cell may be held although no suite is missing: its files left, or no [[require]] covers it.
     const auto* state = failing ? "FAILS   " : cell->untested.empty() ? "HELD    " : "UNTESTED";
     lines.push_back(fmt::format("  {}  {} of set:{}: {}", state, cell_text(cell->cell, "any"), cell->set.short_hex(),
-                                cell->reasons.front()));
+                                text::one_line(cell->reasons.front())));
   }
   text += first_rows(std::move(lines), k_reasons_shown);
   if (!record.guard.blocked.empty())
     text += fmt::format("  blocks {}\n", units::things(record.guard.blocked.size(), "file"));
   for (const auto& one : status.moves)
-    text += fmt::format("  {:<8}  {}\n", status.altered ? "ALTERED" : "UNSIGNED", one.message);
+    text += fmt::format("  {:<8}  {}\n", status.altered ? "ALTERED" : "UNSIGNED", text::one_line(one.message));
   for (const auto& one : status.disappeared)
     text += fmt::format("  GONE      {}, which verdict {} on set:{} was made with\n", one.key, one.verdict.short_hex(),
                         one.set.short_hex());
   for (const auto& one : status.empty_extras)
-    text += fmt::format("  empty extra {}: {} is held back\n", registry::name_of(one), one.lacks);
+    text += fmt::format("  empty extra {}: {} is held back\n", registry::name_of(one), text::one_line(one.lacks));
   if (status.judged.size() < status.sets)
     text += fmt::format("  the newest {} of {} sets were judged\n", status.judged.size(), status.sets);
   return text;
@@ -238,21 +239,6 @@ Result<Json> print_candidate(Context& context, const Arguments& arguments, store
   return verdict_json(verdict);
 }
 
-/// The command that completes an interrupted release; flags such as `--policy` and `--to-store` are not known.
-std::string completing(const Context& context, const Arguments& arguments, const release::Unfinished& one) {
-  auto of_plan = arguments;
-  of_plan.values["--from"].clear();
-  std::size_t begin = 0;
-  for (auto end = std::size_t{0}; end != std::string::npos; begin = end + 2) { // as release::resolve() joins them
-    end = one.source.find(", ", begin);
-    of_plan.values["--from"].push_back(one.source.substr(begin, end == std::string::npos ? end : end - begin));
-    if (end == std::string::npos) break;
-  }
-  NextCommand promote(context, "promote");
-  promote.flags_of(of_plan).set("--to", one.pattern);
-  return promote.set("--execute", digits_to_paste(context.out, one.plan)).text();
-}
-
 /// R026: channels of which only the pages are left.
 Result<Findings> lost_channels(store::ObjectReader& store, const std::vector<std::string>& names) {
   Findings found;
@@ -300,6 +286,10 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
       code = traits(ErrorKind::corrupt).exit_code;
       continue;
     }
+    if (!judged && registry::is_lost(judged.error())) { // else "does not exist" would be said of a damaged channel
+      TRY(auto now, registry::read_channel(*store, name));
+      if (now) judged.error().kind = ErrorKind::corrupt;
+    }
     TRY(auto status, std::move(judged));
     add_new(notes, status.notes);
     context.out.data(status_text(status));
@@ -313,23 +303,17 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
   notes.insert(notes.end(), distributions.lost.begin(), distributions.lost.end());
   help.insert(help.end(), distributions.help.begin(), distributions.help.end());
   context.out.findings(notes);
-  TRY(auto unfinished, release::unfinished(*store));
-  auto half = Json::array();
-  for (const auto& one : unfinished) {
-    for (const auto& channel : one.waiting)
-      context.out.data(fmt::format("{} has not moved yet: plan {} of {} was interrupted\n", channel,
-                                   digits_to_paste(context.out, one.plan), one.source));
-    help.push_back(completing(context, arguments, one));
-    half.push_back({{"plan", one.plan}, {"source", one.source}, {"moved", one.moved}, {"waiting", one.waiting}});
-  }
+  TRY(auto unfinished, tell_unfinished(context, arguments, *store));
+  help.insert(help.end(), unfinished.help.begin(), unfinished.help.end());
   Json candidate = nullptr;
   if (arguments.has("--from")) {
     TRY(candidate, print_candidate(context, arguments, *store, names.front(), notes));
   }
   for (const auto& line : help) context.out.note("next: " + line);
+  for (const auto& line : unfinished.notes) context.out.note("  " + line);
   context.out.document({{"channels", channels},
                         {"distributions", distributions.rows},
-                        {"unfinished", half},
+                        {"unfinished", unfinished.rows},
                         {"candidate", candidate},
                         {"notes", findings_json(notes)}});
   return code;
@@ -347,10 +331,12 @@ Command status_command() {
           "the newest 64 moves those without a signature that the policy of then demands, and a channel that is bound "
           "to another policy than its moves bound (UNSIGNED); a channel that is not what its moves left (ALTERED). "
           "Nothing is changed, and installers see what they saw.\n\n"
-          "A release that was interrupted between two channels is named with the channels that have not moved yet. "
+          "A release that was interrupted between two channels is named with the channels that have not moved yet, and "
+          "the command that completes it. "
           "With `--from` also what of these sets is held for the channel, why, and what would help.\n\n"
           "With `--to-store` also each distribution there that these channels feed: sets of a channel that it lacks "
-          "(BEHIND), copies that it shows and no channel that feeds it does (STRAY), pages that were not written after "
+          "(BEHIND), those of them with a file that is blocked there (BLOCKED), copies that it shows and no channel "
+          "that feeds it does (STRAY), pages that were not written after "
           "its last move, and a pointer that is gone or damaged (LOST). A directory that was never filled is named "
           "only "
           "with CHANNEL.",
