@@ -10,6 +10,7 @@
 #include "publish/reachable.hpp"
 #include "registry/evidence_marks.hpp"
 #include "registry/judged.hpp"
+#include "registry/waived.hpp"
 #include "signature/stored.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -94,8 +95,8 @@ Result<CopyVerdict> judge_delivery(ObjectReader& store, const Moved& moved, cons
   std::vector<std::string> cells;
   for (const auto& cell : verdict.cells)
     if (cell.verdict == gate::Decision::held)
-      cells.push_back(fmt::format("set:{}  {} {}: {}", cell.set.short_hex(), cell.cell.platform, cell.cell.family,
-                                  cell.reasons.front()));
+      cells.push_back(fmt::format("{}  {}: {}", cell.set.empty() ? "expected" : "set:" + cell.set.short_hex(),
+                                  registry::words_of(cell.cell), cell.reasons.front()));
   auto count = cells.size();
   cells = text::first_lines(std::move(cells), k_shown);
   for (const auto& note : notes) cells.push_back(fmt::format("{} {}: {}", note.code, note.place, note.message));

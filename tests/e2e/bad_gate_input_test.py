@@ -187,6 +187,23 @@ def test_a_name_of_a_test_writes_no_line_of_ours(line, tmp_path):
     assert stored["rows"][0]["name"] == INJECTED, "--json keeps the value"
 
 
+def test_an_expected_cell_that_nothing_has_is_warned_of(line):
+    line.publish("1.0")
+    words = ("evidence", "expect", "--from", "run:1", "--job", "https://ci.example/1", "--cell")
+    assert line(*words, "linux/gfx94X-dcgpu/3.12").json["notes"] == []
+    assert [note["code"] for note in line(*words, "linux/gfx9999/3.12").json["notes"]] == ["G008"]
+    (note,) = line(*words, "windows/gfx94X-dcgpu/3.12").json["notes"]
+    assert note["message"] == "no set of these is for windows"
+
+
+def test_a_protected_empty_channel_shows_nothing_that_stays(line):
+    line.publish("1.0")
+    for suite in ("smoke", "other"):
+        line.policy.write_text(smoke_policy(suite=suite))
+        done = quarry("channel", "protect", "new", "--policy", line.policy, *REASON, "--store", f"file:{line.store}")
+        assert done.code == 0 and "what it showed already" not in done.err, done.err
+
+
 # stores that lost something
 
 
@@ -197,6 +214,14 @@ def moved(line) -> Line:
         line.tested(line.publish(version))
         line.promote(version[0], "--policy", line.policy)
     return line
+
+
+@pytest.mark.parametrize("record", ["ledger", "view"])
+def test_status_of_a_channel_that_lost_a_record(moved, record):
+    digest = json.loads((moved.store / "channels/stable.json").read_text())[record]
+    (moved.store / {"ledger": "ledger", "view": "views"}[record] / f"{digest}.json").unlink()
+    moved("status", "stable", code=6)
+    moved("status", "nosuch", code=3)
 
 
 def test_a_view_that_lost_a_file_does_not_stop_the_channel(moved):

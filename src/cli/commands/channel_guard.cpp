@@ -60,7 +60,8 @@ Result<int> run_protect(Context& context, const Arguments& arguments) {
     if (!rule.digests.empty())
       context.out.note(fmt::format("suite       {}  counts by its definition {}", rule.name,
                                    text::join(short_digests(rule.digests), ", ")));
-  if (guarded.moved && guarded.channel.generation > 1)
+  auto shown = registry::load_view(*store, guarded.channel.view);
+  if (guarded.moved && (!shown || !shown->sets.empty()))
     context.out.note(
         "what it showed already stays: " +
         NextCommand(context, "status").operand(guarded.channel.name).set("--store", arguments.get("--store")).text() +

@@ -1,10 +1,12 @@
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
+#include "cli/families.hpp"
 #include "cli/records.hpp"
 
 #include "cli/shared_flags.hpp"
 #include "release/source.hpp"
 #include "trial/expect.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +18,23 @@ namespace {
 std::string this_attempt(const Context& context) {
   auto job = run_url(context), attempt = context.variable("GITHUB_RUN_ATTEMPT");
   return job.empty() || attempt.empty() ? job : job + "/attempts/" + attempt;
+}
+
+/// A cell that nothing has is a mistake or early: no gate asks for it. As `waive` warns.
+Findings doubts_about(const Context& context, const registry::Cell& cell,
+                      const std::vector<registry::SealedSet>& sets) {
+  Findings found;
+  if (!cell.family.empty())
+    if (auto unknown = unknown_family(context, "--cell", cell.family)) found.push_back(std::move(*unknown));
+  auto may_be_for = [&](const registry::SealedSet& sealed) {
+    const auto& platform = sealed.set.origin.platform;
+    return platform.empty() || platform == cell.platform;
+  };
+  if (!cell.platform.empty() && std::ranges::none_of(sets, may_be_for))
+    found.push_back({"G008", Severity::warning, "--cell",
+                     fmt::format("no set of these is for {}", cell.platform.text()),
+                     "name the platform of the run, or the sets that the job is to test with --from"});
+  return found;
 }
 
 Result<int> run_expect(Context& context, const Arguments& arguments) {
@@ -34,6 +53,8 @@ Result<int> run_expect(Context& context, const Arguments& arguments) {
   for (const auto& sealed : source.resolved.sets) expected.sets.push_back(sealed.digest);
   TRY(auto announced, trial::expect(expected, *store));
   const auto& attempt = announced.attempt;
+  auto notes = doubts_about(context, attempt.cell, source.resolved.sets);
+  context.out.findings(notes);
   context.out.data(fact("expected", "{} on {}", attempt.suite, cell_text(attempt.cell)));
   context.out.data(
       fact("state", "{}{}", attempt.state, attempt.runner.empty() ? "" : ", on a machine called " + attempt.runner));
@@ -45,7 +66,8 @@ Result<int> run_expect(Context& context, const Arguments& arguments) {
                         {"job", attempt.job},
                         {"runner", attempt.runner},
                         {"state", attempt.state},
-                        {"time", attempt.time}});
+                        {"time", attempt.time},
+                        {"notes", findings_json(notes)}});
   return 0;
 }
 

@@ -219,12 +219,25 @@ struct Made {
   std::vector<registry::SetDigest> sets;
 };
 
+/// Families have packages `rocm` of one name and different content: no lock has both.
+Result<std::vector<registry::FileRecord>> files_of_all(const std::vector<registry::SealedSet>& sets) {
+  auto all = registry::union_of(sets);
+  std::map<std::string, std::string> by_family; // a set of each
+  for (const auto& sealed : sets)
+    if (!sealed.set.origin.group.empty()) by_family.emplace(sealed.set.origin.group, sealed.digest.short_hex());
+  if (all || by_family.size() < 2) return all;
+  std::vector<std::string> words;
+  for (const auto& [family, digest] : by_family) words.push_back(fmt::format("`--from set:{}` ({})", digest, family));
+  all.error().hint = "nothing was written; a lock is for one family, so make one for each: " + text::first(words, 3);
+  return all;
+}
+
 Result<Made> make_lock(Context& context, const Arguments& arguments, store::ObjectReader& store) {
   TRY(auto public_url, public_url_of(arguments));
   TRY(auto locator, run::parse_locator(arguments.get("--from")));
   TRY(auto source, publish::resolve(store, locator));
   if (source.files.empty()) {
-    TRY(source.files, registry::union_of(source.sets));
+    TRY(source.files, files_of_all(source.sets));
   }
   TRY(auto shelves, shelves_of(store, public_url, source.files));
   TRY(auto wanted, wanted_of(arguments, shelves));
