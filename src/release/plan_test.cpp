@@ -266,7 +266,7 @@ TEST(Release, APlanOfWhichAChannelWasUndoneIsNotUnfinished) {
   ASSERT_FALSE(promote_all(racing, request_of(both.sets), options_of()));
   auto open = unfinished(*store);
   ASSERT_TRUE(open && open->size() == 1);
-  EXPECT_EQ(open->front().pattern, "stable-{family}");
+  EXPECT_EQ(open->front().asked.pattern, "stable-{family}");
   auto digest = open->front().plan.hex();
   std::vector<std::string> judged;
   auto options = options_of(digest);
