@@ -118,8 +118,8 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
   return release::deliver({source, to, sets}, means_of(context), options);
 }
 
-Result<void> check_delivery(const Context& context, const release::Consignment& what) {
-  return release::check_delivery(what, means_of(context));
+Result<void> check_delivery(const Context& context, const release::Consignment& what, const promote::Options& options) {
+  return release::check_delivery(what, means_of(context), options);
 }
 
 Error not_copied(Error error, const std::vector<std::string>& moved, const Destination& to, const NextCommand& again) {

@@ -29,7 +29,7 @@ Result<Destination> promotion_destination(Context& context, const Arguments& arg
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options);
 /// release::check_delivery() with what this process has.
-Result<void> check_delivery(const Context& context, const release::Consignment& what);
+Result<void> check_delivery(const Context& context, const release::Consignment& what, const promote::Options& options);
 
 /// What a copy failed with after these channels had moved: it says so, and names the command that completes the copy.
 Error not_copied(Error error, const std::vector<std::string>& moved, const Destination& to, const NextCommand& again);

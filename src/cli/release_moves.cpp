@@ -101,7 +101,7 @@ Result<void> check_part(Context& context, Asked& asked, const release::Part& par
   context.out.findings(judged.notes);
   if (!options.dry_run) TRY_DO(release::accept_copies(*asked.store, {part.request, plan_of(part)}, judged, options));
   asked.copied.push_back(std::move(judged));
-  TRY_DO(check_delivery(context, {*asked.store, asked.to, sets}));
+  TRY_DO(check_delivery(context, {*asked.store, asked.to, sets}, options));
   if (!options.dry_run && plan_of(part).moves())
     TRY_DO(release::check_writable({*asked.store, asked.to, sets}, options.key.has_value()));
   asked.looked_at[part.request.channel] = std::move(sets);
@@ -240,7 +240,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
       TRY(auto sets, release::promoted_sets(*asked.store, {request, plan}));
       auto own = asked.to; // what this channel takes along
       own.found = std::make_shared<publish::Histories>();
-      auto looked = check_delivery(context, {*asked.store, own, sets});
+      auto looked = check_delivery(context, {*asked.store, own, sets}, each);
       if (!looked && !(each.dry_run && could_not_look(looked.error()))) return looked;
       plan.distribution += release::described(*own.found);
       return {};

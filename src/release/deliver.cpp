@@ -85,10 +85,14 @@ Result<void> check_feeders(const Consignment& what) {
   return {};
 }
 
-Result<void> check_delivery(const Consignment& what, const Means& means) {
+Result<void> check_delivery(const Consignment& what, const Means& means, const promote::Options& given) {
   const auto& [source, to, sets] = what;
   TRY_DO(check_feeders(what));
   TRY(auto planned, publish::plan_distribution(sets, to.prefix));
+  if (!given.dry_run) {
+    TRY(auto feeders, feeders_of(what, planned));
+    TRY_DO(check_feeding_signed(what, feeders, given));
+  }
   publish::HistoryOptions options;
   options.transfers = means.transfers;
   options.temporary = means.temporary;
@@ -98,6 +102,19 @@ Result<void> check_delivery(const Consignment& what, const Means& means) {
   for (auto& history : histories) to.found->insert_or_assign(history.directory, std::move(history));
   return {};
 }
+
+namespace {
+/// A dry run has no key yet, and says that the copy will need one.
+Result<void> note_key(const Consignment& what, Delivery& done, const promote::Options& options) {
+  TRY(auto feeders, feeders_of(what, done.sets));
+  auto checked = check_feeding_signed(what, feeders, options);
+  if (checked) return {};
+  auto error = std::move(checked).error();
+  if (error.kind != ErrorKind::held) return fail(std::move(error));
+  done.receipt.notes.push_back({error.code, Severity::warning, what.to.locator, error.message, error.hint});
+  return {};
+}
+} // namespace
 
 Result<void> check_together(const Destination& to, const std::vector<registry::SealedSet>& sets) {
   TRY(auto planned, publish::plan_distribution(sets, to.prefix));
@@ -117,12 +134,13 @@ Result<Delivery> deliver(const Consignment& what, const Means& means, const prom
   TRY(done.sets, publish::plan_distribution(sets, to.prefix));
   for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
   if (options.dry_run) {
-    auto checked = check_delivery(what, means);
+    auto checked = check_delivery(what, means, options);
     if (!checked && !publish::could_not_look(checked.error())) return fail(std::move(checked).error());
     looked = checked.has_value();
     if (!looked)
       done.receipt.notes.push_back(publish::not_looked(to.locator, checked.error(),
                                                        "which names are there with other bytes or in its base index"));
+    if (looked) TRY_DO(note_key(what, done, options));
   } else {
     publish::DistributeOptions copying{options.when, means.transfers, to.hash_bytes};
     for (const auto& [directory, history] : *to.found) copying.histories.push_back(history);

@@ -35,8 +35,9 @@ struct Delivery {
 /// channel and one for each directory, and what admit() reads.
 Result<void> check_feeders(const Consignment& what);
 /// Finds what would stop the copy, for before the channel moves. What it would take over of other tools goes to
-/// `to.found`. Reads no package of ours. Fails as check_feeders() and publish::check_distribution() do.
-Result<void> check_delivery(const Consignment& what, const Means& means);
+/// `to.found`. Reads no package of ours. held O041 as deliver(), unless `given` is a dry run. Fails as check_feeders()
+/// and publish::check_distribution() do.
+Result<void> check_delivery(const Consignment& what, const Means& means, const promote::Options& given);
 /// Whether the sets that all channels of a release bring fit into one place: publish::refuse_two_contents(). Pure.
 Result<void> check_together(const Destination& to, const std::vector<registry::SealedSet>& sets);
 /// Whether the other store lets us write, for right before a channel moves: publish::check_writable(). Reads what
@@ -45,7 +46,8 @@ Result<void> check_writable(const Consignment& what, bool signs);
 /// Copies, or with `options.dry_run` only checks; then a target that does not let this user look is a note (P072)
 /// instead of an error. Where a protected channel feeds a directory, warning O062 names what it shows and none of the
 /// channels in `fed_by` does, if they all are in `what.source`. held O041 if a channel is let in, or another policy of
-/// it becomes known, and the policy wants a key for that. Fails as publish::distribute() does.
+/// it becomes known, and the policy wants a key for that; in a dry run that is a warning. Fails as
+/// publish::distribute() does.
 Result<Delivery> deliver(const Consignment& what, const Means& means, const promote::Options& options);
 
 } // namespace quarry::release

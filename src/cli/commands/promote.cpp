@@ -74,7 +74,7 @@ Result<void> look_along(Context& context, Promotion& promotion, promote::Plan& p
   auto& store = *promotion.store;
   TRY(auto sets, release::promoted_sets(store, {promotion.request, plan}));
   promotion.to.found->clear(); // of a round before
-  auto looked = check_delivery(context, {store, promotion.to, sets});
+  auto looked = check_delivery(context, {store, promotion.to, sets}, promotion.options);
   bool unseen = !looked && promotion.options.dry_run && could_not_look(looked.error()); // deliver() says so
   if (!looked && !unseen) return looked;
   plan.distribution += release::described(*promotion.to.found);
@@ -89,7 +89,7 @@ Result<void> check_before_the_move(Context& context, Promotion& promotion, const
   TRY(promotion.copied, release::judge_delivery(store, {promotion.request, plan}, promotion.to, sets));
   context.out.findings(promotion.copied.notes);
   TRY_DO(release::accept_copies(store, {promotion.request, plan}, promotion.copied, promotion.options));
-  if (!plan.moves()) return check_delivery(context, {store, promotion.to, sets});
+  if (!plan.moves()) return check_delivery(context, {store, promotion.to, sets}, promotion.options);
   return release::check_writable({store, promotion.to, sets}, promotion.options.key.has_value());
 }
 
@@ -105,7 +105,7 @@ Result<Delivery> deliver_promoted(Context& context, Promotion& promotion, const 
     context.out.findings(copied.notes);
     if (!options.dry_run) {
       TRY_DO(release::accept_copies(*store, {request, receipt.plan}, copied, options));
-      TRY_DO(check_delivery(context, {*store, to, sets}));
+      TRY_DO(check_delivery(context, {*store, to, sets}, options));
     }
   }
   to.before_showing = [&]() -> Result<void> {

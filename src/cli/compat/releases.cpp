@@ -101,7 +101,7 @@ std::vector<registry::SealedSet> sets_below(Context& context, std::vector<regist
 Result<void> check_publications(Context& context, store::ObjectStore& source,
                                 const std::vector<Publication>& publications, bool dry_run) {
   if (dry_run) return {};
-  for (const auto& each : publications) TRY_DO(check_delivery(context, {source, each.to, each.sets}));
+  for (const auto& each : publications) TRY_DO(check_delivery(context, {source, each.to, each.sets}, {}));
   return {};
 }
 
