@@ -85,6 +85,14 @@ Json feeders_json(const registry::DistributionRecord& record) {
   return list;
 }
 
+/// Pages are written after the pointer, so they are ahead only of an older one; unless it has moved since it was read.
+Result<bool> was_put_back(store::ObjectReader& store, const registry::DistributionRecord& record,
+                          std::uint64_t pages_generation) {
+  if (pages_generation <= record.generation) return false;
+  TRY(auto now, registry::read_distribution(store, record.directory));
+  return now && now->record.generation < pages_generation;
+}
+
 } // namespace
 
 Result<int> show_distribution(Context& context, const Arguments& arguments) {
@@ -141,9 +149,18 @@ Result<int> verify_distribution(Context& context, const Arguments& arguments) {
                      fmt::format("says that the pages show generation {}, and the distribution is at {}",
                                  pages_generation, record.generation),
                      fmt::format("`quarry index repair {}` writes them again", text::shell_word(named))});
+  TRY(bool put_back, was_put_back(*place.store, record, pages_generation));
+  if (put_back)
+    found.push_back(
+        {"O044", Severity::error, registry::distribution_key(place.directory),
+         fmt::format("{}@{} is older than its pages, which show generation {}: somebody put the pointer back",
+                     record.directory, record.generation, pages_generation),
+         "restore the newest version of the pointer from a copy of the store"});
   bool deep = arguments.has("--deep");
   TRY(auto sets, registry::sealed_of(*place.store, record.shown));
   if (deep) {
+    auto lost = promote::lost_sets(record, sets);
+    found.insert(found.end(), lost.begin(), lost.end());
     auto progress = context.out.progress("verifying", 0);
     publish::VerifyOptions options{context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }};
     TRY(auto of_files, publish::verify_sets(*place.store, sets, options));
@@ -172,10 +189,9 @@ Result<int> verify_distribution(Context& context, const Arguments& arguments) {
 }
 
 Result<int> show_distribution_log(Context& context, const Arguments& arguments) {
-  constexpr std::size_t k_moves_shown = 100'000;
   TRY(auto place, distribution_of(context, arguments, arguments.operands.at(0)));
   TRY(auto now, registry::require_distribution(*place.store, place.directory));
-  TRY(auto moves, registry::distribution_moves(*place.store, now.record, k_moves_shown));
+  TRY(auto moves, registry::distribution_moves(*place.store, now.record, registry::k_all_distribution_moves));
   auto list = Json::array();
   for (const auto& one : moves) {
     list.push_back(distribution_move_json(one));

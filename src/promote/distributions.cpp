@@ -27,8 +27,7 @@ using store::ObjectStore;
 
 namespace {
 
-constexpr std::size_t k_distribution_moves_max = 100'000; // a move each hour for ten years
-constexpr std::size_t k_executed_looked_at = 64;          // as for a channel's plan
+constexpr std::size_t k_executed_looked_at = 64; // as for a channel's plan
 
 /// The files of these sets, by sha256.
 using FilesBySha = std::map<Sha256, FileRecord>;
@@ -157,7 +156,7 @@ Result<DistributionPlan> plan_shown(ObjectReader& store, const registry::Distrib
 Result<DistributionPlan> plan_distribution_rollback(ObjectReader& store, const std::string& directory,
                                                     std::optional<std::uint64_t> to) {
   TRY(auto now, registry::require_distribution(store, directory));
-  TRY(auto moves, registry::distribution_moves(store, now.record, k_distribution_moves_max));
+  TRY(auto moves, registry::distribution_moves(store, now.record, registry::k_all_distribution_moves));
   TRY(auto wanted, to ? shown_at(now.record, moves, *to) : shown_before(now.record, moves));
   TRY(auto plan, plan_shown(store, now, std::move(wanted)));
   TRY_DO(refuse_not_let_in(store, plan, moves));

@@ -51,18 +51,22 @@ std::vector<ShownSet> let_in_by(const std::vector<DistributionView>& moves) {
 
 } // namespace
 
+std::string_view right_there(const Action& action) {
+  if (action == Action::read("adopt")) return Action(Action::promote).text();
+  return action == Action::acknowledge ? std::string_view("protect") : action.text();
+}
+
 Result<void> check_signer_there(ObjectReader& store, const registry::DistributionRecord& now, const Action& action,
                                 const std::optional<Ed25519PrivateKey>& key) {
   const auto& directory = now.directory;
-  // A policy has no word for those who may take files over: whoever may let sets in may do that, too.
-  const auto right = action == Action::read("adopt") ? Action(Action::promote) : action;
+  const auto right = right_there(action);
   for (const auto& feeder : now.fed_by) {
     TRY(auto policy, policy_of_feeder(store, directory, feeder));
     if (!gate::wants_signed_moves(policy)) continue;
-    auto defect = gate::defect_of_key(policy, right.text(), key ? std::optional(key->public_key()) : std::nullopt);
+    auto defect = gate::defect_of_key(policy, right, key ? std::optional(key->public_key()) : std::nullopt);
     if (defect.empty()) continue;
     auto next =
-        gate::has_signer(policy, right.text())
+        gate::has_signer(policy, right)
             ? fmt::format("sign it: --sign KEY, with the key of a [[signer]] that policy {} names for it", policy.name)
             : fmt::format(
                   "policy {} has no key that counts for it: bind a policy that has one: `quarry channel protect "

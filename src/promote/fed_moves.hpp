@@ -5,12 +5,16 @@
 #include "digest/ed25519.hpp"
 #include "promote/distributions.hpp"
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace quarry::promote {
 
+/// What a signer of a policy must be named for to sign this move of a distribution: a policy has no word for those who
+/// may take files over (`adopt`: `promote`) or answer for a move (`acknowledge`: `protect`).
+std::string_view right_there(const registry::Action& action);
 /// Whether this key may sign a move of the distribution: every policy in `fed_by` that takes only signed moves must let
-/// it; `adopt` by whoever may sign `promote`. Succeeds if none of them does, or if no protected channel feeds the
+/// it, as right_there(). Succeeds if none of them does, or if no protected channel feeds the
 /// distribution. held O041. Where a policy is not stored, nobody knows what it demands: not_found R010, and else as
 /// stored_policy(). A read for each policy.
 Result<void> check_signer_there(store::ObjectReader& store, const registry::DistributionRecord& now,

@@ -5,11 +5,15 @@
 #include "gate/signers.hpp"
 #include "pages/projection.hpp"
 #include "promote/bound.hpp"
+#include "promote/fed_moves.hpp"
+#include "promote/feeding_law.hpp"
+#include "promote/shown_by_moves.hpp"
+#include "promote/unreached.hpp"
 #include "publish/adoption.hpp"
 #include "publish/shown.hpp"
-#include "registry/bound.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -20,18 +24,9 @@ using registry::DistributionRecord;
 using registry::DistributionView;
 using registry::DistributionViewDigest;
 using registry::Feeder;
-using registry::PolicyDigest;
 using store::ObjectReader;
 
 namespace {
-
-constexpr std::size_t k_moves_there_max = 100'000;
-
-/// A policy has no word for those who may take files over or answer for a move.
-std::string_view right_there(const Action& action) {
-  if (action == Action::read("adopt")) return Action(Action::promote).text();
-  return action == Action::acknowledge ? std::string_view("protect") : action.text();
-}
 
 std::string words_of(const std::vector<Feeder>& feeders) {
   if (feeders.empty()) return "no protected channel feeds it";
@@ -41,195 +36,142 @@ std::string words_of(const std::vector<Feeder>& feeders) {
   return text::join(parts, ", ");
 }
 
-/// What the store of the channels says about `fed_by`.
-class Channels {
-public:
-  explicit Channels(ObjectReader* source) : source_(source) {}
-
-  /// Whether the channels were bound to these policies, as far as `before` did not have them; or, if there are none
-  /// any more, whether the only one was unprotected.
-  Result<bool> prove(const std::vector<Feeder>& before, const std::vector<Feeder>& now) {
-    if (!source_) return false;
-    if (now.empty()) return before.size() == 1 ? opened(before.front()) : Result<bool>(false);
-    for (const auto& one : now) {
-      if (std::ranges::find(before, one) != before.end()) continue;
-      TRY(bool bound, is_bound(one));
-      if (!bound) return false;
-    }
-    return true;
-  }
-
-private:
-  using Chain = std::vector<registry::Stored<registry::LedgerRecord>>;
-  Result<Chain> chain_of(const std::string& channel) {
-    TRY(auto now, registry::read_channel(*source_, channel));
-    if (!now) return Chain();
-    return registry::ledger_chain(*source_, now->record);
-  }
-  Result<bool> is_bound(const Feeder& feeder) {
-    TRY(auto chain, chain_of(feeder.channel));
-    auto at = std::ranges::find(chain, feeder.move, &Chain::value_type::digest);
-    if (at == chain.end()) return false;
-    TRY(auto policy, registry::bound_after(*source_, at->record));
-    return policy == feeder.policy;
-  }
-  Result<bool> opened(const Feeder& feeder) {
-    TRY(auto chain, chain_of(feeder.channel)); // newest first
-    auto at = std::ranges::find(chain, feeder.move, &Chain::value_type::digest);
-    return at != chain.end() &&
-           std::any_of(chain.begin(), at, [](const auto& one) { return one.record.action == Action::unprotect; });
-  }
-
-  ObjectReader* source_;
-};
-
-/// A move that lacks a signature, as long as no policy that became lawful later has it.
+/// What is wrong with a move, as long as nobody has answered for it.
 struct Lacking {
   Finding finding;
   DistributionViewDigest digest;
   Action action;
-  std::size_t at; ///< in `moves`
+  std::size_t at;      ///< in `moves`
+  bool signature_only; ///< no signer was found, and nothing else is wrong
 };
 
 /// Walks the moves from the oldest to the newest.
 class WalkThere {
 public:
-  WalkThere(ObjectReader& store, ObjectReader* source) : store_(store), channels_(source) {}
+  WalkThere(ObjectReader& store, ObjectReader* source)
+      : store_(store), signers_(store), feeding_(signers_, source), shown_(store) {}
 
   Result<void> look_at(const DistributionView& move, const DistributionViewDigest& digest) {
-    moves_.push_back({move.generation, std::string(move.move.action.text()), {}});
+    told_.moves.push_back({move.generation, std::string(move.move.action.text()), {}});
     bool found = move.move.action == Action::read("found") && move.previous.empty();
-    if (found) return {};
-    TRY(auto by, signer_by(demanding(move), move.move.action, digest));
-    bool changes = move.fed_by != std::exchange(fed_.before, move.fed_by), feeds_anew = move.fed_by != fed_.law;
-    bool may_feed = move.move.action == Action::promote;
-    if (feeds_anew && may_feed && !by.defect.empty()) {
-      TRY(bool proven, channels_.prove(fed_.law, move.fed_by));
-      if (proven) {
-        TRY(by, signer_by(move.fed_by, move.move.action, digest));
-      }
-    }
-    TRY(bool wanted, wants_signatures());
-    bool lawful = by.defect.empty() && (may_feed || !changes || !wanted);
-    moves_.back().by = by.name;
-    if (!lawful) note_lacking(move, digest, by.defect, changes || (may_feed && feeds_anew));
-    if (lawful && feeds_anew && may_feed) {
-      fed_.law = move.fed_by;
-      TRY_DO(look_again());
-    }
-    if (lawful && !by.name.empty() && !move.move.acknowledges.empty())
-      acknowledged_[registry::distribution_view_key(move.directory, move.move.acknowledges)] =
-          fmt::format("acknowledged at {} by {}: {}", move.move.when, by.name, move.move.why);
+    if (!found) TRY_DO(judge(move, digest));
+    shown_.note(move);
     return {};
   }
 
   /// Whether one of the policies that count now wants signed moves.
   Result<bool> wants_signatures() {
-    TRY(auto wanting, wanting_in(fed_.law));
+    TRY(auto wanting, signers_.wanting_in(fed_.law));
     return !wanting.empty();
   }
+  const std::vector<Feeder>& law() const { return fed_.law; }
 
-  VerifiedThere finish() {
+  /// `others` are findings about records that no walk reaches.
+  VerifiedThere finish(Findings others) {
     VerifiedThere verified;
-    for (auto& lacking : lacking_) {
-      auto known = acknowledged_.find(lacking.finding.place);
-      if (known == acknowledged_.end()) {
-        verified.findings.push_back(std::move(lacking.finding));
-        continue;
-      }
-      lacking.finding.severity = Severity::note;
-      lacking.finding.message += "; " + known->second;
-      lacking.finding.fix.clear();
-      verified.acknowledged.push_back(std::move(lacking.finding));
+    for (auto& lacking : told_.lacking) verified.findings.push_back(std::move(lacking.finding));
+    std::ranges::move(others, std::back_inserter(verified.findings));
+    auto answered = std::stable_partition(verified.findings.begin(), verified.findings.end(),
+                                          [&](const Finding& one) { return !told_.acknowledged.contains(one.place); });
+    for (auto one = answered; one != verified.findings.end(); ++one) {
+      one->severity = Severity::note;
+      one->message += "; " + told_.acknowledged[one->place];
+      one->fix.clear();
+      verified.acknowledged.push_back(std::move(*one));
     }
-    verified.moves.assign(moves_.rbegin(), moves_.rend());
+    verified.findings.erase(answered, verified.findings.end());
+    verified.moves.assign(told_.moves.rbegin(), told_.moves.rend());
     verified.lawful = fed_.law;
     return verified;
   }
 
 private:
-  Result<std::vector<const gate::Policy*>> wanting_in(const std::vector<Feeder>& feeders) {
-    std::vector<const gate::Policy*> wanting;
-    for (const auto& feeder : feeders) {
-      auto known = policies_.find(feeder.policy);
-      if (known == policies_.end()) {
-        TRY(auto policy, stored_policy(store_, feeder.policy), "which protects channel " + feeder.channel);
-        known = policies_.emplace(feeder.policy, std::move(policy)).first;
+  Result<void> judge(const DistributionView& move, const DistributionViewDigest& digest) {
+    const auto demanding = fed_.law.empty() ? move.fed_by : fed_.law;
+    TRY(auto by, signers_.signer_by(demanding, move.move.action, digest));
+    bool changes = move.fed_by != std::exchange(fed_.before, move.fed_by);
+    bool feeds_anew = move.move.action == Action::promote && move.fed_by != fed_.law;
+    std::string of_feeding, of_shown;
+    if (feeds_anew) {
+      TRY(of_feeding, feeding_.defect_of({fed_.law, move.fed_by}, digest));
+      if (of_feeding.empty() && !by.defect.empty() && feeding_.can_look()) { // each feeder that changed has a signer
+        TRY(by, signers_.signer_by(move.fed_by, move.move.action, digest));
       }
-      if (gate::wants_signed_moves(known->second)) wanting.push_back(&known->second);
+    } else if (changes && move.move.action != Action::promote) {
+      TRY(bool wanted, wants_signatures());
+      if (wanted) of_feeding = "changes who feeds the directory";
     }
-    return wanting;
-  }
-
-  const std::vector<Feeder>& demanding(const DistributionView& move) const {
-    return fed_.law.empty() ? move.fed_by : fed_.law;
-  }
-
-  /// Each of the policies must let somebody sign it; the first defect counts. A promotion is that of one channel, and
-  /// no record says which: one of their policies must.
-  Result<gate::SignedBy> signer_by(const std::vector<Feeder>& feeders, const Action& action,
-                                   const DistributionViewDigest& digest) {
-    gate::SignedBy found;
-    TRY(auto wanting, wanting_in(feeders));
-    bool one_will_do = action == Action::promote;
-    if (one_will_do && wanting.size() < feeders.size()) return found; // that of a channel that needs no key
-    for (const auto* policy : wanting) {
-      TRY(auto by, signer_of(store_, *policy, right_there(action), {"move", *digest.sha256()}));
-      bool decides = one_will_do ? by.defect.empty() : !by.defect.empty();
-      if (decides) return by;
-      found = std::move(by);
+    if (!demanding.empty()) {
+      TRY(of_shown, shown_.defect_of(move));
     }
-    return found;
+    told_.moves.back().by = by.name;
+    const auto& defect = !by.defect.empty() ? by.defect : !of_feeding.empty() ? of_feeding : of_shown;
+    if (!defect.empty())
+      note_lacking(move, digest, defect, {changes || feeds_anew, of_feeding.empty() && of_shown.empty()});
+    if (feeds_anew && by.defect.empty() && of_feeding.empty()) {
+      fed_.law = move.fed_by;
+      TRY_DO(look_again());
+    }
+    bool by_law = defect.empty() && !by.name.empty() && !fed_.law.empty();
+    if (by_law && !move.move.acknowledges.empty())
+      told_.acknowledged[registry::distribution_view_key(move.directory, move.move.acknowledges)] =
+          fmt::format("acknowledged at {} by {}: {}", move.move.when, by.name, move.move.why);
+    return {};
   }
 
+  struct About {
+    bool feeding, signature_only;
+  };
   void note_lacking(const DistributionView& move, const DistributionViewDigest& digest, const std::string& defect,
-                    bool feeds_anew) {
+                    const About& about) {
     auto address = publish::address_of(store_, move.directory);
-    auto message = fmt::format("{} of {}@{} {}", move.move.action.text(), move.directory, move.generation,
-                               defect.empty() ? "changes who feeds the directory" : defect);
-    if (feeds_anew) message += fmt::format("; it says that {}", words_of(move.fed_by));
+    auto message = fmt::format("{} of {}@{} {}", move.move.action.text(), move.directory, move.generation, defect);
+    if (about.feeding) message += fmt::format("; it says that {}", words_of(move.fed_by));
     auto fix = fmt::format("find out who moved it; then `quarry channel acknowledge {0} {1} --reason TEXT --sign KEY` "
                            "answers for it, with the key of somebody who may sign `protect`; or go back: `quarry "
                            "rollback {0} --to GENERATION --reason TEXT --sign KEY`",
                            text::shell_word(address), move.generation);
-    if (feeds_anew)
+    if (about.feeding && !feeding_.can_look())
       fix = fmt::format("the channels' own store proves it: `quarry channel verify {} --channels STORE`; else {}",
                         text::shell_word(address), fix);
-    lacking_.push_back({{"O044", Severity::error, registry::distribution_view_key(move.directory, digest),
-                         std::move(message), std::move(fix)},
-                        digest,
-                        move.move.action,
-                        moves_.size() - 1});
+    told_.lacking.push_back({{"O044", Severity::error, registry::distribution_view_key(move.directory, digest),
+                              std::move(message), std::move(fix)},
+                             digest,
+                             move.move.action,
+                             told_.moves.size() - 1,
+                             about.signature_only});
   }
 
   /// A rollback of the channel takes the directory along, and is signed by the channel's newest policy, which the
   /// directory learns later.
   Result<void> look_again() {
     std::vector<Lacking> still;
-    for (auto& lacking : lacking_) {
-      bool follows = lacking.action == Action::rollback;
-      gate::SignedBy by{{}, "not looked at"};
-      if (follows) {
-        TRY(by, signer_by(fed_.law, lacking.action, lacking.digest));
+    for (auto& lacking : told_.lacking) {
+      gate::SignedBy by;
+      if (lacking.action == Action::rollback && lacking.signature_only) {
+        TRY(by, signers_.signer_by(fed_.law, lacking.action, lacking.digest));
       }
-      if (!by.defect.empty())
+      if (by.name.empty() || !by.defect.empty())
         still.push_back(std::move(lacking));
       else
-        moves_[lacking.at].by = by.name;
+        told_.moves[lacking.at].by = by.name;
     }
-    lacking_ = std::move(still);
+    told_.lacking = std::move(still);
     return {};
   }
 
   ObjectReader& store_;
-  Channels channels_;
-  std::map<PolicyDigest, gate::Policy> policies_;
+  SignersThere signers_;
+  FeedingLaw feeding_;
+  ShownByMoves shown_;
   struct {
     std::vector<Feeder> law, before; ///< what counts; what the move before had
   } fed_;
-  std::vector<SignedMove> moves_;
-  std::vector<Lacking> lacking_;
-  std::map<std::string, std::string> acknowledged_; ///< by the key of the move's record
+  struct {
+    std::vector<SignedMove> moves;
+    std::vector<Lacking> lacking;
+    std::map<std::string, std::string> acknowledged; ///< by the key of the move's record
+  } told_;
 };
 
 /// The pointer repeats what its last move left, and nobody signs it.
@@ -237,13 +179,13 @@ void compare_pointer(ObjectReader& store, const DistributionRecord& now, const D
                      Findings& findings) {
   bool same_feeders = last.fed_by.empty() || last.fed_by == now.fed_by; // earlier versions did not write them
   if (now.shown == last.shown && same_feeders) return;
-  findings.push_back(
-      {"O044", Severity::error, registry::distribution_key(now.directory),
-       fmt::format("{}@{} {} than its last move left: somebody wrote to the store without Quarry", now.directory,
-                   now.generation, now.shown == last.shown ? "is fed by others" : "shows or blocks something else"),
-       fmt::format("restore the pointer from an older version of the object; or `quarry rollback {} "
-                   "--to GENERATION --reason TEXT`",
-                   text::shell_word(publish::address_of(store, now.directory)))});
+  findings.push_back({"O044", Severity::error, registry::distribution_key(now.directory),
+                      fmt::format("{}@{} {}: somebody wrote to the store without Quarry", now.directory, now.generation,
+                                  now.shown == last.shown ? "names other feeding channels than its last move"
+                                                          : "shows or blocks something else than its last move left"),
+                      fmt::format("restore the pointer from an older version of the object; or `quarry rollback {} "
+                                  "--to GENERATION --reason TEXT`",
+                                  text::shell_word(publish::address_of(store, now.directory)))});
 }
 
 Finding cut_short(const DistributionRecord& now, const DistributionView& oldest, const DistributionViewDigest& digest) {
@@ -278,6 +220,16 @@ std::vector<DistributionViewDigest> digests_of(const DistributionRecord& now,
   return digests;
 }
 
+/// What is wrong with the move of this record.
+Findings findings_about(const VerifiedThere& verified, const std::string& directory,
+                        const DistributionViewDigest& digest) {
+  Findings found;
+  for (const auto& finding : verified.findings)
+    if (!digest.empty() && finding.place == registry::distribution_view_key(directory, digest))
+      found.push_back(finding);
+  return found;
+}
+
 Result<void> check_lawful_there(ObjectReader& store, const VerifiedThere& moves, const Author& author) {
   auto held = [](const std::string& message) {
     return fail(ErrorKind::held, "O041", message,
@@ -300,6 +252,19 @@ Result<void> check_lawful_there(ObjectReader& store, const VerifiedThere& moves,
 
 } // namespace
 
+Findings lost_sets(const DistributionRecord& now, const std::vector<registry::SealedSet>& found) {
+  Findings lost;
+  for (const auto& one : now.shown.sets) {
+    if (std::ranges::find(found, one.set, &registry::SealedSet::digest) != found.end()) continue;
+    lost.push_back({"R010", Severity::error, registry::set_key(one.set),
+                    fmt::format("{}@{} shows this set, and its record or its seal is gone: its packages are not listed "
+                                "any more",
+                                now.directory, now.generation),
+                    "restore them from a copy of the store; or promote the set again with `--to-store`"});
+  }
+  return lost;
+}
+
 Result<VerifiedThere> verify_moves_there(ObjectReader& store, const DistributionRecord& now, ObjectReader* source) {
   Findings of_pointer;
   if (now.view.empty()) {
@@ -311,7 +276,7 @@ Result<VerifiedThere> verify_moves_there(ObjectReader& store, const Distribution
            fmt::format("{}@{} names no move, and there are records of moves", now.directory, now.generation),
            whole.error().hint});
   }
-  TRY(auto moves, registry::distribution_moves(store, now, k_moves_there_max));
+  TRY(auto moves, registry::distribution_moves(store, now, registry::k_all_distribution_moves));
   auto digests = digests_of(now, moves);
   WalkThere walk(store, source);
   for (auto i = moves.size(); i-- > 0;) TRY_DO(walk.look_at(moves[i], digests[i]));
@@ -320,7 +285,12 @@ Result<VerifiedThere> verify_moves_there(ObjectReader& store, const Distribution
     of_pointer.push_back(cut_short(now, moves.back(), digests.back()));
   TRY(bool wants, walk.wants_signatures());
   TRY_DO(add_without_move(store, now.directory, wants ? Severity::error : Severity::warning, of_pointer));
-  auto verified = walk.finish();
+  Findings unreached;
+  if (!now.view.empty()) { // else R010 says it
+    TRY(auto others, unreached_moves(store, now, digests));
+    TRY(unreached, findings_of(store, now, others, walk.law()));
+  }
+  auto verified = walk.finish(std::move(unreached));
   verified.findings.insert(verified.findings.end(), of_pointer.begin(), of_pointer.end());
   return verified;
 }
@@ -328,16 +298,21 @@ Result<VerifiedThere> verify_moves_there(ObjectReader& store, const Distribution
 Result<AcknowledgedThere> acknowledge_there(store::ObjectStore& store, const std::string& directory,
                                             std::uint64_t generation, const Author& author) {
   TRY(auto now, registry::require_distribution(store, directory));
-  TRY(auto moves, registry::distribution_moves(store, now.record, k_moves_there_max));
+  TRY(auto moves, registry::distribution_moves(store, now.record, registry::k_all_distribution_moves));
   TRY(auto verified, verify_moves_there(store, now.record));
   AcknowledgedThere done;
   DistributionViewDigest digest;
   auto digests = digests_of(now.record, moves);
   for (std::size_t i = 0; i < moves.size(); ++i)
     if (moves[i].generation == generation) digest = digests[i];
-  for (const auto& finding : verified.findings)
-    if (!digest.empty() && finding.place == registry::distribution_view_key(directory, digest))
-      done.findings.push_back(finding);
+  done.findings = findings_about(verified, directory, digest);
+  TRY(auto others, unreached_moves(store, now.record, digests));
+  for (const auto& other : others) {
+    if (!done.findings.empty()) break;
+    if (other.record.generation != generation) continue;
+    digest = other.digest;
+    done.findings = findings_about(verified, directory, digest);
+  }
   if (done.findings.empty()) {
     auto address = text::shell_word(publish::address_of(store, directory));
     return fail(

@@ -17,20 +17,23 @@ struct VerifiedThere {
   Findings acknowledged;                ///< what somebody has answered for since: notes
   std::vector<registry::Feeder> lawful; ///< the channels whose policies count, as far as the moves prove it
 };
+/// For each set that the directory shows and that is not in `found`: R010, its record or its seal is gone. Pure.
+Findings lost_sets(const registry::DistributionRecord& now, const std::vector<registry::SealedSet>& found);
+
 /// Each move by the policies that were in `fed_by` before it, where one of them wants signed moves; else by those since
 /// it. Findings:
-///   - O044: a move that lacks a signature of one of these policies, a promotion one of all of them, or a pointer that
-///   shows something else than its
-///     last move left. A promotion may bring another policy of a channel, as after `key revoke`: signed by the old one
-///     it counts; else only if `source`, the store of the channels, has the move that bound the new policy. An opened
-///     directory counts only if `source` has the `unprotect`.
+///   - O044: a move that a policy lets nobody sign so, or a pointer that differs from its last move. A promotion needs
+///   a
+///     signer of one of the policies, any other move one of each. FeedingLaw (feeding_law.hpp) says which promotion may
+///     change who feeds the directory, ShownByMoves (shown_by_moves.hpp) what a move may show, and findings_of()
+///     (unreached.hpp) which records of moves are found that the pointer does not lead to.
 ///   - P125: files of another tool that no move took over (publish/adoption.hpp); an error where moves must be signed,
 ///     else a warning.
 ///   - R010 if the pointer is of the first format and there are records of moves.
 /// A signature by a policy that became lawful later counts, too: `quarry rollback CHANNEL --to-store` is signed by the
 /// channel's own. Moves that an earlier version made as `found` need none. Fails with R017 if the moves are broken, and
-/// as stored_policy(). Costs a read for each move, one for each signer and move, and what without_move() costs; with
-/// `source` the ledger of each channel whose policy changed.
+/// as stored_policy(). Costs a read for each move, one for each signer and move, and what without_move() and
+/// unreached_moves() cost; with `source` the ledger of each channel whose feeding changed.
 Result<VerifiedThere> verify_moves_there(store::ObjectReader& store, const registry::DistributionRecord& now,
                                          store::ObjectReader* source = nullptr);
 
@@ -38,9 +41,9 @@ struct AcknowledgedThere {
   registry::DistributionRecord record;
   Findings findings; ///< what was wrong with the move
 };
-/// As acknowledge() (acknowledge.hpp) for a channel: a move `acknowledge` that shows the same, signed by who may sign
-/// `protect` by each lawful policy that wants signed moves. not_found O052, P120; held O041; R003; and as
-/// verify_moves_there().
+/// As acknowledge() (acknowledge.hpp) for a channel, also for a record of that generation that the pointer does not
+/// lead to: a move `acknowledge` that shows the same, signed by who may sign `protect` by each lawful policy that wants
+/// signed moves. not_found O052, P120; held O041; R003; and as verify_moves_there().
 Result<AcknowledgedThere> acknowledge_there(store::ObjectStore& store, const std::string& directory,
                                             std::uint64_t generation, const Author& author);
 

@@ -130,6 +130,7 @@ using BeforeSwap = std::function<Result<void>(const DistributionViewDigest&)>;
 /// generation 2.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
                                              const DistributionMove& move, const BeforeSwap& before_swap = {});
+constexpr std::size_t k_all_distribution_moves = 100'000; ///< a move each hour for ten years
 /// Returns the recorded moves, newest first, `at_most` of them; none for generation 0 and for a
 /// `quarry.distribution/1`. corrupt R017 if the generation or directory of one does not fit; R010 to R012 of a record.
 /// One read for each. What they show is not compared, nor whether the last one is the first move.

@@ -71,9 +71,8 @@ Result<bool> is_something_behind(const Following& following) {
   return false;
 }
 
-/// An earlier run moved the channel, and its key was asked for then: this move of the distribution needs one of its
-/// own, as a rollback of the distribution does. What comes back may have left it since by a signed move; for what
-/// leaves a key of the channel's present policy will do, which the directory may not know yet.
+/// If an earlier run moved the channel, this move needs its own key. Bringing something back needs a signer of the
+/// directory's policies; for removing, one of the channel's present policy will do.
 Result<void> check_later(const Following& following, const DistributionPlan& plan, const promote::Options& options) {
   if (following.channel_moves || !plan.moves()) return {};
   const auto rollback = registry::Action(registry::Action::rollback);
@@ -164,11 +163,10 @@ Finding stays_out(const std::string& address, const registry::SealedSet& sealed,
 Result<std::vector<ShownSet>> that_may_return(ObjectReader& store, const registry::DistributionRecord& now,
                                               const std::vector<ShownSet>& back, Findings& notes) {
   constexpr std::size_t k_moves_looked_at = 64; // what comes back was taken out by one of the last moves
-  constexpr std::size_t k_all_moves = 100'000;  // what is blocked may have been for long
   std::vector<ShownSet> may;
   if (back.empty()) return may;
-  TRY(auto moves,
-      registry::distribution_moves(store, now, now.shown.blocked.empty() ? k_moves_looked_at : k_all_moves));
+  TRY(auto moves, registry::distribution_moves(
+                      store, now, now.shown.blocked.empty() ? k_moves_looked_at : registry::k_all_distribution_moves));
   for (const auto& one : back) std::ranges::move(shown_last(moves, one), std::back_inserter(may));
   auto out = promote::yanked_there(now.shown, moves);
   if (out.empty()) return may;

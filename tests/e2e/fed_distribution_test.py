@@ -194,6 +194,9 @@ def test_moves_of_a_directory_are_verified_as_those_of_its_channel(store, next_p
     line.policy.write_text(smoke_policy(more=second))
     line.protect("stable", None, *sign)
     assert "O041" in line.copy("1", "stable").err, "the directory learns a policy by a signed move alone"
+    dry = line.copy("1", "stable", "--dry-run")
+    assert dry.code == 0 and "warning[O041]" in dry.err, dry.err
+    assert "O041" not in line.copy("1", "stable", "--dry-run", *other).err
     assert line.copy("1", "stable", *other).code == 0
     assert "--channels STORE" in refused("O044", 6, *verify).err
     good(*verify, "--channels", f"file:{store}")
@@ -205,6 +208,20 @@ def test_moves_of_a_directory_are_verified_as_those_of_its_channel(store, next_p
     refused("O041", 10, *answer)
     good(*answer, *sign)
     assert "acknowledged at" in good(*words).err
+
+
+def test_a_pointer_that_was_put_back_and_a_set_that_is_gone_are_found(fed):
+    place = f"file:{fed.dist}/{PLACE}"
+    pointer = fed.dist / PLACE / "distribution.json"
+    older = pointer.read_bytes()
+    assert fed.copy("2", "stable").code == 0
+    newer = pointer.read_bytes()
+    pointer.write_bytes(older)
+    assert "older than its pages, which show generation 2" in refused("O044", 6, "channel", "verify", place).err
+    pointer.write_bytes(newer)
+    good("channel", "verify", place, "--deep")
+    (fed.dist / PLACE / "seals" / f"{fed.pointer()['sets'][1]['set']}.json").unlink()
+    assert fed.pointer()["sets"][1]["set"] in refused("R010", 6, "channel", "verify", place, "--deep").err
 
 
 def test_a_yank_names_an_undo_only_if_it_works(store, next_packages, report_only_policy, tmp_path):
