@@ -23,8 +23,8 @@ struct Unpacked {
 /// to: TheRock's scripts make hard links of links.
 Comparison compare_with_payload(const Distribution& distribution, const Unpacked& unpacked);
 
-/// The archive of the payload itself, whose row is in RECORD still. A file is left to the checks; if it is gone, every
-/// member must have been unpacked.
+/// Checks the archive if it exists. If it is missing although RECORD lists it, every member must have a row in RECORD.
+/// If RECORD does not list it either, links that lead nowhere need none.
 Comparison compare_archive(const FileCheck& archive, const Distribution& distribution, const Unpacked& unpacked);
 
 } // namespace quarry::venv

@@ -89,15 +89,15 @@ bool agrees(const WheelContent& wheel, const Distribution& distribution) {
 Comparison compare_with_wheel(const Distribution& distribution, const WheelContent& wheel) {
   Comparison result;
   for (const auto& [path, expected] : wheel.files) {
-    bool listed = distribution.record.contains(path);
-    if (!listed && is_devel_payload(distribution, path)) continue; // it goes once it is unpacked
-    if (!listed)
+    bool listed = distribution.record.contains(path), archive = is_devel_payload(distribution, path);
+    if (!listed && !archive)
       result.defects.push_back(fmt::format("{} is in the wheel of {} and not in RECORD", path, distribution.project));
     if (!expected.sha256) continue;
-    // TheRock's own scripts remove it and leave its row. Then what was unpacked proves it (expansion.hpp).
-    bool may_be_gone = is_devel_payload(distribution, path) && is_expanded(distribution);
+    // An archive is removed once it is unpacked. Our packages drop its row, too; TheRock's own scripts leave it. Then
+    // the unpacked files prove it (expansion.hpp).
+    bool may_be_gone = archive && (!listed || is_expanded(distribution));
     (may_be_gone ? result.payload : result.checks).push_back({path, *expected.sha256, expected.size});
-    result.proven[path] = *expected.sha256;
+    if (listed) result.proven[path] = *expected.sha256;
   }
   for (const auto& [path, row] : distribution.record) {
     if (wheel.files.contains(path)) continue;

@@ -34,7 +34,8 @@ Result<Defects> run_checks(const std::string& site_packages, std::vector<FileChe
 struct Comparison {
   std::vector<FileCheck> checks;
   std::map<std::string, Sha256> proven; ///< by path: files that are proven once `checks` have passed
-  std::vector<FileCheck> payload = {};  ///< RECORD lists it still, and it may be gone: what it held is there
+  std::vector<FileCheck> payload =
+      {}; ///< archives that may be missing: then their unpacked members are compared instead
   Defects defects;
 };
 

@@ -92,15 +92,15 @@ Result<Findings> check_extras(const InstallContext& context, const Source& sourc
 
 /// What the installer left alone is known from an earlier install from the same source, if its files still are what was
 /// installed then; nullptr otherwise.
-const InstalledFile* known_from_earlier(const InstallContext& context, const Distribution& distribution,
-                                        const std::vector<InstalledFile>& earlier) {
+const InstalledFile* known_from_earlier(const InstallContext& context, const std::vector<Distribution>& distributions,
+                                        const Distribution& distribution, const std::vector<InstalledFile>& earlier) {
   auto known = std::find_if(earlier.begin(), earlier.end(), [&](const InstalledFile& f) {
     return f.project == distribution.project && f.version == distribution.version;
   });
   if (known == earlier.end()) return nullptr;
   Receipt one;
   one.files.push_back(*known);
-  bool unchanged = prove_unchanged({distribution}, context.environment, one, context.options.workers).has_value();
+  bool unchanged = prove_unchanged(distributions, context.environment, one, context.options.workers).has_value();
   return unchanged ? &*known : nullptr;
 }
 
@@ -121,7 +121,7 @@ Result<Proof> freeze_remote(const InstallContext& context, const Workplace& work
       auto& file = proof.files.emplace_back(*at);
       file.content = content_digest(distribution);
       if (file.filename.empty()) file.filename = file.project + "-" + file.version; // uv names no file
-    } else if (const auto* known = known_from_earlier(context, distribution, earlier)) {
+    } else if (const auto* known = known_from_earlier(context, distributions, distribution, earlier)) {
       proof.files.push_back(*known);
     } else {
       proof.others.push_back({distribution.project, distribution.version});

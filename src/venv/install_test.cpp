@@ -569,7 +569,8 @@ protected:
     std::string rows;
     for (const auto& line : text::lines(must(sys::read_file(record))))
       if (!line.starts_with(devel.module + "/_devel.tar,")) rows += line + "\n";
-    for (const char* file : {"/include/hip.h", "/include/hip2.h", "/bin/hipcc"}) rows += devel.into + file + ",,\n";
+    rows += devel.into + "/include/hip.h,sha256=" + in_record(devel.header) + "\n" + devel.into +
+            "/include/hip2.h,,\n" + devel.into + "/bin/hipcc,sha256=" + in_record("hipcc") + "\n";
     must(sys::write_file(record, rows));
   }
   std::string in_site(const std::string& name) const { return path::join(site_, name); }
@@ -600,6 +601,11 @@ protected:
     must(tar.symlink(devel.into + "/bin/hipcc", "../../_rocm_sdk_core/bin/hipcc"));
     must(tar.finish());
     return bytes;
+  }
+
+  /// Digest and size of a file as a row has them.
+  static std::string in_record(const std::string& text) {
+    return sha256(text).base64url() + "," + std::to_string(text.size());
   }
 
   Result<Proof> prove() {
@@ -651,6 +657,52 @@ TEST_F(Expanded, DevelopmentFilesAreProvenBeforeAndAfter) {
   Receipt receipt;
   receipt.files = before->files;
   EXPECT_TRUE(prove_unchanged(environment_, receipt, 1));
+}
+
+TEST_F(Expanded, WithoutTheSourceUnpackedFilesNeedADigestOrLeadToOne) {
+  auto before = prove();
+  ASSERT_TRUE(before) << render(before.error());
+  Receipt receipt;
+  receipt.files = before->files;
+  expand();
+  replace("_rocm_sdk_devel/include/hip.h", "#pragma evil\n");
+  auto altered = prove_unchanged(environment_, receipt, 1);
+  ASSERT_FALSE(altered);
+  EXPECT_THAT(render(altered.error()), HasSubstr("include/hip.h was altered"));
+  replace("_rocm_sdk_devel/include/hip.h", sdk_.header);
+  must(sys::write_file(scratch_.at("evil.h"), "evil"));
+  for (const auto& text : {scratch_.at("evil.h"), std::string("nowhere.h"), std::string("../../evil.h")}) {
+    must(sys::remove_file(in_site("_rocm_sdk_devel/include/hip2.h")));
+    must(must(sys::Beneath::open(site_)).symlink("_rocm_sdk_devel/include/hip2.h", text));
+    altered = prove_unchanged(environment_, receipt, 1);
+    ASSERT_FALSE(altered) << text;
+    EXPECT_THAT(render(altered.error()), HasSubstr("hip2.h was unpacked, and RECORD has no digest of it"));
+  }
+}
+
+TEST_F(Expanded, AnArchiveWithoutARowWasUnpackedWhole) {
+  auto record = in_site("rocm_sdk_devel-1.0.dist-info/RECORD");
+  auto remove_rows = [&](const std::string& start) {
+    std::string rows;
+    for (const auto& line : text::lines(must(sys::read_file(record))))
+      if (!line.starts_with(start)) rows += line + "\n";
+    must(sys::write_file(record, rows));
+  };
+  auto whole = must(sys::read_file(record));
+  remove_rows("rocm_sdk_devel/_devel.tar,");
+  must(sys::remove_file(in_site("rocm_sdk_devel/_devel.tar")));
+  auto proof = prove();
+  ASSERT_FALSE(proof) << "nothing was unpacked";
+  EXPECT_THAT(render(proof.error()), HasSubstr("_devel.tar is gone, and _rocm_sdk_devel/include/hip.h was not"));
+  must(sys::write_file(record, whole));
+  must(sys::write_file(in_site("rocm_sdk_devel/_devel.tar"), ""));
+  expand();
+  EXPECT_TRUE(prove());
+  must(sys::remove_file(in_site("_rocm_sdk_devel/bin/hipcc")));
+  remove_rows("_rocm_sdk_devel/bin/hipcc,");
+  proof = prove();
+  ASSERT_FALSE(proof);
+  EXPECT_THAT(render(proof.error()), HasSubstr("_devel.tar is gone, and _rocm_sdk_devel/bin/hipcc was not"));
 }
 
 TEST_F(Expanded, AlteredDevelopmentFilesAreFound) {
@@ -771,7 +823,8 @@ TEST_F(UnpackedByScripts, DevelopmentFilesOfBothErasAreProven) {
     ASSERT_TRUE(after) << render(after.error());
     EXPECT_EQ(before->files, after->files);
     auto unchanged = prove_unchanged(environment_, receipt, 1);
-    EXPECT_TRUE(unchanged) << render(unchanged.error());
+    ASSERT_FALSE(unchanged) << "the rows have no digests";
+    EXPECT_EQ(unchanged.error().code, "V031");
     std::filesystem::remove_all(in_site("_rocm_sdk_devel"));
     testing::copy_tree(must(wheel::unpack(devel_.path, scratch_.at(era == Era::august ? "a" : "b"))) + "/.", site_);
     EXPECT_TRUE(prove()) << "as it was installed";
@@ -789,6 +842,25 @@ TEST_F(UnpackedByScripts, AHardLinkHasTheBytesThatItsLinkLeadsTo) {
   }
   replace(k_into + "share/lost", "found");
   expect_defect("share/lost is a file, and should be a link to not-there");
+}
+
+// The text of another link of the way, but from here it leads to a place where the tested code can put a program.
+TEST_F(UnpackedByScripts, ATextOfAnotherLinkIsFollowedFromWhereItLies) {
+  unpack(Era::february);
+  auto link = [&](const std::string& text) {
+    must(sys::remove_file(in_site(k_into + "bin/amdclang")));
+    std::filesystem::create_symlink(text, in_site(k_into + "bin/amdclang"));
+  };
+  const std::string other = "../../../../_rocm_sdk_libraries/bin/clang";
+  link(other);
+  EXPECT_TRUE(prove()) << "August's scripts leave links that lead nowhere";
+  auto planted = path::normal(in_site(k_into + "bin/" + other));
+  must(sys::make_directories(path::dirname(planted)));
+  must(sys::write_file(planted, "evil"));
+  expect_defect("bin/amdclang leads to " + other + ", not to ../llvm/bin/clang");
+  link("../../_rocm_sdk_libraries/bin/clang");
+  auto proof = prove();
+  EXPECT_TRUE(proof) << "it ends at the same file: " << render(proof.error());
 }
 
 TEST_F(UnpackedByScripts, TheArchiveMayBeGoneOnceEveryMemberIsThere) {

@@ -64,12 +64,9 @@ private:
   int left_ = k_links_max;
 };
 
-} // namespace
-
-LinkEnd end_of_link(const DevelPayload& payload, const std::string& path) {
+/// Follows links from `at` on, and adds their texts.
+LinkEnd follow_from(Walk& walk, std::optional<std::string> at) {
   LinkEnd end;
-  Walk walk(payload);
-  auto at = walk.place_of(path);
   while (at) {
     const auto* link = walk.link_at(*at);
     if (!link) break;
@@ -78,6 +75,20 @@ LinkEnd end_of_link(const DevelPayload& payload, const std::string& path) {
   }
   end.file = std::move(at);
   return end;
+}
+
+} // namespace
+
+LinkEnd end_of_link(const DevelPayload& payload, const std::string& path) {
+  Walk walk(payload);
+  return follow_from(walk, walk.place_of(path));
+}
+
+std::optional<std::string> end_of_text(const DevelPayload& payload, const std::string& path, const std::string& text) {
+  Walk walk(payload);
+  auto place = walk.place_of(path);
+  if (!place) return std::nullopt;
+  return follow_from(walk, walk.behind(*place, text)).file;
 }
 
 } // namespace quarry::venv

@@ -125,7 +125,7 @@ struct Inventory {
   Comparison comparison;                                  ///< of all files of the source together
   std::set<std::string> projects;                         ///< installed ones that the source has
   std::map<std::string, std::string> devel_wheels;        ///< by project: each recipe has one of its own
-  std::map<std::string, std::vector<FileCheck>> archives; ///< by project: what may be gone (Comparison::payload)
+  std::map<std::string, std::vector<FileCheck>> archives; ///< by project: Comparison::payload
 };
 
 void append(Inventory& inventory, Matched matched) {
@@ -174,7 +174,8 @@ Result<Defects> expansion_defects(const ProofInputs& inputs, const std::vector<D
   Defects defects;
   const auto& site_packages = inputs.environment.site_packages;
   for (const auto& distribution : distributions) {
-    if (!is_expanded(distribution)) continue;
+    auto archives = archives_of(inventory, distribution.project);
+    if (!is_expanded(distribution) && archives.empty()) continue;
     DevelPayload payload; // device code is in no payload: it must be a file of its own package
     if (!distribution.unpacking->payload.empty()) {
       auto wheel = inventory.devel_wheels.find(distribution.project);
@@ -183,8 +184,7 @@ Result<Defects> expansion_defects(const ProofInputs& inputs, const std::vector<D
     }
     Unpacked unpacked{payload, inventory.comparison.proven, site_packages};
     auto comparison = compare_with_payload(distribution, unpacked);
-    for (const auto& archive : archives_of(inventory, distribution.project))
-      append(comparison, compare_archive(archive, distribution, unpacked));
+    for (const auto& archive : archives) append(comparison, compare_archive(archive, distribution, unpacked));
     std::ranges::move(comparison.defects, std::back_inserter(defects));
     TRY(auto altered, run_checks(site_packages, std::move(comparison.checks), inputs.workers));
     std::ranges::move(altered, std::back_inserter(defects));
@@ -203,6 +203,28 @@ Result<Proof> prove_files(const ProofInputs& inputs, VerifiedPaths& verified) {
   for (auto* more : {&altered, &unpacked, &strangers}) std::ranges::move(*more, std::back_inserter(defects));
   TRY_DO(fail_on(defects, inputs.environment));
   return std::move(inventory.proof);
+}
+
+/// All paths whose RECORD has a digest.
+std::set<std::string> listed_with_digests(const std::vector<Distribution>& distributions) {
+  std::set<std::string> listed;
+  for (const auto& distribution : distributions)
+    for (const auto& [path, row] : distribution.record)
+      if (row.sha256) listed.insert(path);
+  return listed;
+}
+
+/// Whether `path` is a link that ends at a listed file, or at a directory that holds one. Links are what our packages
+/// list without a digest.
+bool leads_to_listed(const std::string& site_packages, const std::string& path, const std::set<std::string>& listed) {
+  auto place = path::join(site_packages, path);
+  if (!sys::read_link(place)) return false;
+  auto end = sys::real_path(place);
+  auto root = sys::real_path(site_packages);
+  if (!end || !root || !end->starts_with(*root + "/")) return false;
+  auto inside = end->substr(root->size() + 1);
+  auto below = listed.lower_bound(inside + "/");
+  return listed.contains(inside) || (below != listed.end() && below->starts_with(inside + "/"));
 }
 
 } // namespace
@@ -231,6 +253,7 @@ Result<void> prove_unchanged(const std::vector<Distribution>& distributions, con
                              const Receipt& receipt, unsigned workers) {
   Defects defects;
   std::vector<FileCheck> checks;
+  auto listed = listed_with_digests(distributions);
   for (const auto& file : receipt.files) {
     auto found = std::find_if(distributions.begin(), distributions.end(),
                               [&](const Distribution& d) { return d.project == file.project; });
@@ -241,16 +264,26 @@ Result<void> prove_unchanged(const std::vector<Distribution>& distributions, con
     if (content_digest(*found) != file.content)
       defects.push_back(fmt::format("the RECORD of {} is not the one that was installed", file.project));
     for (const auto& [path, row] : found->record) {
-      // TheRock's own scripts leave the row of the archive that they have unpacked.
-      bool gone =
-          is_devel_payload(*found, path) && is_expanded(*found) && is_gone(path::join(environment.site_packages, path));
-      if (row.sha256 && !gone) checks.push_back({path, *row.sha256, row.size});
+      if (row.sha256)
+        checks.push_back({path, *row.sha256, row.size});
+      else if (is_devel_expansion(*found, path) && !leads_to_listed(environment.site_packages, path, listed))
+        defects.push_back(fmt::format("{} was unpacked, and RECORD has no digest of it; `quarry test --from` with "
+                                      "the directory of the wheels can compare it",
+                                      path));
     }
   }
   TRY(auto altered, run_checks(environment.site_packages, std::move(checks), workers));
   std::ranges::move(altered, std::back_inserter(defects));
   auto unchanged = fail_on(defects, environment);
   return unchanged ? unchanged : fail(with_reinstall(std::move(unchanged).error(), environment, receipt));
+}
+
+Result<void> prove_unchanged(const Environment& environment, const Receipt& receipt, unsigned workers) {
+  TRY(auto distributions, list_distributions(environment));
+  std::erase_if(distributions, [&](const Distribution& distribution) {
+    return std::ranges::find(receipt.files, distribution.project, &InstalledFile::project) == receipt.files.end();
+  });
+  return prove_unchanged(distributions, environment, receipt, workers);
 }
 
 } // namespace quarry::venv
