@@ -32,12 +32,29 @@ std::string yanked_text(const std::string& place, const std::vector<registry::Bl
                      units::things(files.size(), "file"), leaving_text(files));
 }
 
+/// Only what a yank takes out is held back from later rollbacks (O063).
+std::string nothing_text(const std::string& place) {
+  return fmt::format("nothing to do  {} shows nothing of it any more; what a rollback took out, `rollback --to` may "
+                     "bring back\n",
+                     place);
+}
+
 // ---- from a distribution by its name
+
+/// Whether the error is an answer; else nobody knows, as with a network that fails.
+bool says_no(const Error& error) {
+  return error.kind == ErrorKind::held || error.kind == ErrorKind::not_found ||
+         error.kind == ErrorKind::precondition_failed;
+}
 
 /// The command that takes the yank back, if it will be taken; else why not.
 std::string undo_there(const Context& context, const Arguments& arguments, const DistributionPlace& at) {
   auto possible = promote::check_undo_there(*at.store, at.directory);
-  if (!possible) return fmt::format("it cannot be undone by a rollback: {}", possible.error().message);
+  if (!possible)
+    return fmt::format("{}: {}",
+                       says_no(possible.error()) ? "it cannot be undone by a rollback"
+                                                 : "whether a rollback can undo it is not known",
+                       possible.error().message);
   auto undo = NextCommand(context, "rollback").operand(arguments.get("--channel"));
   if (arguments.has("--store")) undo.set("--store", arguments.get("--store"));
   return "undo: " + undo.signed_if(arguments.has("--sign")).text();
@@ -57,8 +74,7 @@ Result<int> yank_there(Context& context, const Arguments& arguments, const promo
     context.out.findings(done.notes);
   }
   auto place = fmt::format("{}@{}", at.directory, plan.plan.generation());
-  context.out.data(moves ? yanked_text(place, plan.gone, dry)
-                         : fmt::format("nothing to do  {} shows nothing of it any more\n", place));
+  context.out.data(moves ? yanked_text(place, plan.gone, dry) : nothing_text(place));
   if (moved) context.out.note(undo_there(context, arguments, at));
   Json document{{"schema", "quarry.yank-distribution/1"},
                 {"store", at.store->describe()},
@@ -103,7 +119,7 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
     context.out.findings(done.notes);
   }
   if (!moves)
-    context.out.data(fmt::format("nothing to do  {}@{} shows nothing of it any more\n", name, generation));
+    context.out.data(nothing_text(fmt::format("{}@{}", name, generation)));
   else
     context.out.data(yanked_text(fmt::format("{}@{}", name, generation), plan.blocked, dry));
   if (moved) context.out.note(undo_note(context, arguments, name));
