@@ -397,12 +397,15 @@ TEST(VerifyFedMoves, FilesThatNoMoveTookOverAreFound) {
     registry::HistoryFile file;
     file.filename = "demo-1.tar.gz", file.project = "demo", file.version = "1", file.key = k_there + "/demo-1.tar.gz";
     auto later = sys::Timestamp::from_us(k_fed_at.us() + 1'000'000);
-    ASSERT_TRUE(registry::put_history(*line.other, {k_there, {file}, later, "x", "", "quarry"}));
+    auto taken = registry::put_history(*line.other, {k_there, {file}, later, "x", "", "quarry"});
+    ASSERT_TRUE(taken);
     auto verified = verify_moves_there(*line.other, line.now());
     ASSERT_TRUE(verified && verified->findings.size() == 1u);
     EXPECT_EQ(verified->findings[0].code, "P125");
     EXPECT_EQ(verified->findings[0].severity, is_signed ? Severity::error : Severity::warning);
-    ASSERT_TRUE(publish::record_adoptions(*line.other, k_there, line.lead));
+    ASSERT_TRUE(publish::record_adoptions(*line.other, k_there, {line.lead}));
+    EXPECT_EQ(found_there(line).size(), 1u) << "nobody has confirmed the record";
+    ASSERT_TRUE(publish::record_adoptions(*line.other, k_there, {line.lead, {*taken}}));
     EXPECT_TRUE(found_there(line).empty()) << found_there(line).front();
   }
 }

@@ -198,7 +198,7 @@ Finding cut_short(const DistributionRecord& now, const DistributionView& oldest,
 Result<void> add_without_move(ObjectReader& store, const std::string& directory, Severity severity,
                               Findings& findings) {
   TRY(auto records, publish::without_move(store, directory));
-  for (const auto& record : records)
+  for (const auto& [digest, record] : records)
     findings.push_back(
         {"P125", severity, registry::history_prefix(directory),
          fmt::format("{} of another tool, such as {}, {} taken over at {} without a move: the run was killed, or "

@@ -73,7 +73,7 @@ void note_changed(const registry::History& history, const Planned& planned, cons
              notes);
 }
 
-/// What nobody is asked about: the files that pages show already, and what an earlier move gave up.
+/// Files that need no decision: those that pages show already, and those that an earlier move gave up.
 struct Known {
   FileNames shown;
   std::vector<std::string> given_up;
@@ -314,8 +314,8 @@ Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, co
   return plan;
 }
 
-Result<void> take_over(ObjectStore& target, const HistoryPlan& plan, const HistoryMove& move) {
-  if (plan.files.empty()) return {};
+Result<registry::HistoryDigest> take_over(ObjectStore& target, const HistoryPlan& plan, const HistoryMove& move) {
+  if (plan.files.empty()) return registry::HistoryDigest();
   TRY_DO(still_as_planned(target, plan));
   std::map<std::string, std::string> keys;
   for (const auto& file : plan.files) keys[file.filename] = file.key;
@@ -325,8 +325,9 @@ Result<void> take_over(ObjectStore& target, const HistoryPlan& plan, const Histo
     return store_metadata_file(target, sidecars[i].first, *sidecars[i].second);
   }));
   registry::HistoryRecord record{plan.directory, plan.files, move.now, move.who, move.why, move.tool, plan.let_go};
-  TRY_DO(registry::put_history(target, record));
-  return remove_adopt_notes(target, plan.directory);
+  TRY(auto digest, registry::put_history(target, record));
+  TRY_DO(remove_adopt_notes(target, plan.directory));
+  return digest;
 }
 
 Result<Findings> show_directory(ObjectStore& target, const std::string& directory) {

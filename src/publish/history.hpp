@@ -76,8 +76,8 @@ struct HistoryMove {
 };
 /// Writes the metadata files that are missing, then the record. Fails with precondition_failed P111, before anything
 /// is written, if a file was replaced or removed since the plan. Writes no page. One listing, a write for each metadata
-/// file, and one more.
-Result<void> take_over(store::ObjectStore& target, const HistoryPlan& plan, const HistoryMove& move);
+/// file, and one more. Returns the digest of the record; empty if nothing is to be taken over.
+Result<registry::HistoryDigest> take_over(store::ObjectStore& target, const HistoryPlan& plan, const HistoryMove& move);
 
 /// Makes the directory a distribution, then writes its pages and those of its merged index. Returns warnings P050 and
 /// P113. Fails as project_distribution() and merge_directory() of the pages room do.

@@ -611,6 +611,81 @@ TEST_F(UntestedHistory, ATakingOverThatIsKilledInAMovedDirectoryIsCompleted) {
   }
 }
 
+class RecordsAndMoves : public UntestedHistory {
+protected:
+  /// Somebody writes a record without Quarry.
+  registry::HistoryDigest forge(const std::string& name, const sys::Timestamp& time, const std::string& who) {
+    registry::HistoryFile file;
+    file.filename = name, file.project = "demo", file.version = "1", file.key = k_dir + "/" + name;
+    auto written = registry::put_history(*target_, {k_dir, {file}, time, who, "", "quarry"});
+    EXPECT_TRUE(written);
+    return *written;
+  }
+  std::vector<registry::HistoryDigest> left() {
+    std::vector<registry::HistoryDigest> digests;
+    auto records = without_move(*target_, k_dir);
+    EXPECT_TRUE(records) << render(records.error());
+    for (const auto& one : *records) digests.push_back(one.digest);
+    return digests;
+  }
+};
+
+TEST_F(RecordsAndMoves, AMoveAnswersForTheRecordsThatItNames) {
+  auto first = forge("demo-1.tar.gz", k_history_at, "ann");
+  ASSERT_TRUE(record_adoptions(*target_, k_dir));
+  EXPECT_THAT(left(), ElementsAre());
+  auto copied = forge("demo-2.tar.gz", k_history_at, "ann"); // the same time and person
+  EXPECT_THAT(left(), ElementsAre(copied));
+  auto moves = registry::distribution_moves(*target_, registry::require_distribution(*target_, k_dir)->record, 9);
+  ASSERT_TRUE(moves && moves->size() == 1u);
+  EXPECT_THAT(moves->front().move.history, ElementsAre(first));
+}
+
+// Moves of earlier versions name no record.
+TEST_F(RecordsAndMoves, AMoveWithoutDigestsAnswersForOneRecord) {
+  ASSERT_TRUE(registry::claim_distribution(*target_, k_dir));
+  auto now = *registry::require_distribution(*target_, k_dir);
+  ASSERT_TRUE(
+      registry::move_distribution(*target_, now, {}, {registry::Action::read("adopt"), {}, "ann", k_history_at}));
+  forge("demo-1.tar.gz", k_history_at, "ann");
+  EXPECT_THAT(left(), ElementsAre());
+  forge("demo-2.tar.gz", k_history_at, "ann");
+  EXPECT_EQ(left().size(), 2u);
+}
+
+TEST_F(RecordsAndMoves, AnAlteredRecordIsRefused) {
+  auto digest = forge("demo-1.tar.gz", k_history_at, "ann");
+  auto key = registry::history_prefix(k_dir) + digest.hex() + ".json";
+  auto bytes = *target_->get(key, 1 << 20);
+  bytes->replace(bytes->find("ann"), 3, "bob");
+  ASSERT_TRUE(target_->put(key, content::Rope::literal(*bytes), {}));
+  auto records = without_move(*target_, k_dir);
+  ASSERT_FALSE(records);
+  EXPECT_EQ(records.error().code, "R011");
+}
+
+TEST_F(RecordsAndMoves, AKeySignsOnlyWhatWasConfirmed) {
+  auto digest = forge("demo-1.tar.gz", k_history_at, "ann");
+  auto key = Ed25519PrivateKey::create();
+  ASSERT_TRUE(key);
+  ASSERT_TRUE(record_adoptions(*target_, k_dir, {*key}));
+  EXPECT_THAT(left(), ElementsAre(digest));
+  ASSERT_TRUE(record_adoptions(*target_, k_dir, {*key, {digest}}));
+  EXPECT_THAT(left(), ElementsAre());
+}
+
+TEST_F(RecordsAndMoves, AMoveThatAnotherRunHasWrittenIsNotWrittenTwice) {
+  forge("demo-1.tar.gz", k_history_at, "ann");
+  int asked = 0;
+  Completion completion;
+  completion.may = [&](const registry::DistributionRecord&) {
+    return ++asked == 1 ? record_adoptions(*target_, k_dir) : Result<void>();
+  };
+  ASSERT_TRUE(record_adoptions(*target_, k_dir, completion));
+  EXPECT_THAT(actions(), ElementsAre("adopt"));
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(UntestedHistory, AFirstPromotionThatIsKilledKeepsItsMoveOfWhatWasThere) {
   const auto bytes = wheel_bytes("0.9");
   auto promote = [&](store::ObjectStore& store, const sys::Timestamp& when) -> Result<DistributeReceipt> {

@@ -360,10 +360,10 @@ Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const Seali
   registry::DistributionMove move{registry::Action::read("adopt"), {}, sealing.who, sealing.now, sealing.why};
   // Before the seal: what is not sealed does not count, and a run that is killed in between leaves files that the next
   // one still finds unsealed.
-  TRY_DO(show_sets(store, plan.directory, {{digest, {}}}, move, {.key = sealing.key}));
+  TRY_DO(show_sets(store, plan.directory, {{digest, {}}}, move, {.key = sealing.completion.key}));
   TRY_DO(still_as_read(store, plan)); // again: all of this took its time
   TRY_DO(registry::seal(store, digest, sealing.now));
-  return complete_adoption(store, plan.directory, sealing.key);
+  return complete_adoption(store, plan.directory, sealing.completion);
 }
 
 } // namespace quarry::publish

@@ -2,6 +2,7 @@
 // Proving what is in a store, and sealing what others put there.
 #include "base/finding.hpp"
 #include "digest/ed25519.hpp"
+#include "publish/adoption.hpp"
 #include "publish/plan.hpp"
 #include <functional>
 #include <map>
@@ -75,7 +76,7 @@ Result<void> still_as_read(store::ObjectReader& store, const Plan& plan);
 struct Sealing {
   sys::Timestamp now;
   std::string who, why = {};
-  std::optional<Ed25519PrivateKey> key = {}; ///< signs the move, as move_signed() does (shown.hpp)
+  Completion completion = {}; ///< its key signs this move, too
 };
 /// Writes the record and the seal of such a plan, then the pages of the directory as a distribution, and removes the
 /// notes. Returns warnings P050 and P113. Fails as distribute() (distribute.hpp) does, and with precondition_failed

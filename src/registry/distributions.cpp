@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "base/json.hpp"
 #include "registry/fields.hpp"
+#include "registry/history.hpp"
 #include "registry/keys.hpp"
 #include "registry/record_text.hpp"
 #include "store/put_once.hpp"
@@ -83,6 +84,7 @@ Result<DistributionViewDigest> recorded_state(ObjectStore& store, const Distribu
   DistributionView first{now.directory, now.generation, {}, now.shown, {}};
   first.move.action = Action::read("found"); // kept and shown as a word; never counts as a rollback
   first.move.when = next.when;
+  TRY(first.move.history, history_digests(store, now.directory));
   return put_view_of(store, first);
 }
 

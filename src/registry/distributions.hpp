@@ -51,6 +51,8 @@ struct Feeder {
 struct DistributionView;
 using DistributionViewDigest = DigestOf<DistributionView>;
 
+struct HistoryRecord; // history.hpp
+
 /// Why and by whom a distribution moves. `action` and `when` must be set: a record without them is written, and nobody
 /// can read it. The others may be empty. `action` may be a word that Action does not list, such as "adopt" or "found".
 struct DistributionMove {
@@ -60,6 +62,8 @@ struct DistributionMove {
   Timestamp when = {};
   std::string why = {};
   DistributionViewDigest acknowledges = {}; ///< of `acknowledge`: the move that somebody answers for
+  /// Records of the untested history that this move takes over, sorted. Older programs did not write it.
+  std::vector<DigestOf<HistoryRecord>> history = {};
 };
 
 struct DistributionView { ///< {directory}/views/{digest}.json: one move, and what is shown since

@@ -34,15 +34,8 @@ Result<void> check_history(std::string_view what, const HistoryRecord& record) {
   return {};
 }
 
-Result<std::vector<std::string>> history_keys(ObjectReader& store, const std::string& directory) {
-  TRY(auto listed, store.children(history_prefix(directory)));
-  std::vector<std::string> keys;
-  for (const auto& object : listed.objects) {
-    std::string_view name = path::basename(object.key);
-    if (!name.ends_with(k_json)) continue;
-    if (HistoryDigest::parse(name.substr(0, name.size() - k_json.size()))) keys.push_back(object.key);
-  }
-  return keys;
+std::string history_key(const std::string& directory, const HistoryDigest& digest) {
+  return fmt::format("{}{}{}", history_prefix(directory), digest.hex(), k_json);
 }
 
 Result<std::string> history_bytes(ObjectReader& store, const std::string& key) {
@@ -107,6 +100,28 @@ Result<HistoryRecord> read_history(ObjectReader& store, const std::string& key) 
 
 std::string history_prefix(const std::string& directory) { return directory + "/history/"; }
 
+Result<std::vector<HistoryDigest>> history_digests(ObjectReader& store, const std::string& directory) {
+  TRY(auto listed, store.children(history_prefix(directory)));
+  std::vector<HistoryDigest> digests;
+  for (const auto& object : listed.objects) {
+    std::string_view name = path::basename(object.key);
+    if (!name.ends_with(k_json)) continue;
+    if (auto digest = HistoryDigest::parse(name.substr(0, name.size() - k_json.size()))) digests.push_back(*digest);
+  }
+  std::ranges::sort(digests);
+  return digests;
+}
+
+Result<std::vector<Stored<HistoryRecord>>> history_records(ObjectReader& store, const std::string& directory) {
+  TRY(auto digests, history_digests(store, directory));
+  std::vector<Stored<HistoryRecord>> records;
+  for (const auto& digest : digests) {
+    TRY(auto record, load_history(store, history_key(directory, digest)));
+    records.push_back({digest, std::move(record)});
+  }
+  return records;
+}
+
 Result<HistoryDigest> put_history(ObjectStore& store, const HistoryRecord& record) {
   auto bytes = to_json(record);
   auto digest = sha256(bytes);
@@ -139,12 +154,11 @@ FileRecord shown_file(const HistoryFile& file) {
 }
 
 Result<History> history_of(ObjectReader& store, const std::string& directory) {
-  TRY(auto keys, history_keys(store, directory));
+  TRY(auto records, history_records(store, directory));
   History history;
   std::map<std::string, HistoryFile> files;
-  for (const auto& key : keys) {
-    history.token += key;
-    TRY(auto record, load_history(store, key));
+  for (auto& [digest, record] : records) {
+    history.token += history_key(directory, digest);
     history.given_up.insert(history.given_up.end(), record.given_up.begin(), record.given_up.end());
     for (auto& file : record.files) {
       auto name = file.filename;
@@ -164,9 +178,9 @@ std::vector<FileRecord> with_history(std::vector<FileRecord> files, const Histor
 }
 
 Result<std::string> history_token(ObjectReader& store, const std::string& directory) {
-  TRY(auto keys, history_keys(store, directory));
+  TRY(auto digests, history_digests(store, directory));
   std::string token;
-  for (const auto& key : keys) token += key;
+  for (const auto& digest : digests) token += history_key(directory, digest);
   return token;
 }
 

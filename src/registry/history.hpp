@@ -57,6 +57,12 @@ Result<HistoryDigest> put_history(ObjectStore& store, const HistoryRecord& recor
 /// show no hash. Pure.
 FileRecord shown_file(const HistoryFile& file);
 
+/// The digests of all records of a directory, sorted. One listing.
+Result<std::vector<HistoryDigest>> history_digests(ObjectReader& store, const std::string& directory);
+/// All records, sorted by digest: their hashes and their directory agree with their keys. Costs and fails as
+/// history_of().
+Result<std::vector<Stored<HistoryRecord>>> history_records(ObjectReader& store, const std::string& directory);
+
 struct History {
   /// The files of all records, sorted by filename, each name once. If two records have it, the lower digest counts.
   std::vector<HistoryFile> files;

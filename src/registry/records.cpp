@@ -89,6 +89,7 @@ template <class V, Either<DistributionView> R> void fields(V& v, R& r) {
   v.time("when", r.move.when);
   v.text("why", r.move.why, Need::optional);
   v.digest("acknowledges", r.move.acknowledges, Need::optional);
+  v.digests("history", r.move.history);
 }
 
 template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {

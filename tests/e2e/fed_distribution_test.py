@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
 import shlex
@@ -351,6 +352,36 @@ def test_whoever_may_write_to_the_bucket_may_not_take_packages_over(store, tmp_p
     good(*adopt, *more, "--reason", "we need it", *sign)
     assert "numpy" in (line.dist / PLACE / "simple/index.html").read_text()
     assert list((line.dist / "signatures" / line.pointer()["view"]).glob("*.json")), "the move is signed"
+
+
+def put_record(directory: Path) -> str:
+    """Somebody without a key lists a package; returns the digest of the record."""
+    file = {"filename": "evil-1.tar.gz", "project": "evil", "version": "1", "size": 1, "key": f"{PLACE}/evil-1.tar.gz"}
+    record = {"schema": "quarry.history/1", "directory": PLACE, "files": [file], "time": "2026-01-01T00:00:00Z", "who": "lead"}
+    text = json.dumps(record, separators=(",", ":"))
+    name = hashlib.sha256(text.encode()).hexdigest()
+    (directory / PLACE / "history").mkdir(parents=True, exist_ok=True)
+    (directory / PLACE / f"history/{name}.json").write_text(text)
+    return name
+
+
+def test_a_record_that_somebody_put_there_is_not_signed_unseen(store, tmp_path):
+    line = Fed(store, tmp_path)
+    sign = line.demand_signatures()
+    line.protect("stable", None, *sign)
+    line.waive("stable")
+    assert line.copy("1", "stable", *sign).code == 0
+    adopt = ("set", "adopt", f"file:{line.dist}/{PLACE}", "--store", f"file:{line.dist}")
+    foreign(line.dist / PLACE, "1")
+    record, before = put_record(line.dist), line.pointer()
+    for more in ((), ("--dry-run",), ("--seal",)):
+        said = refused("P127", 10, *adopt, *more, *sign)
+        assert record in said.err and "evil-1.tar.gz" in said.out and "by lead" in said.out
+    refused("P127", 3, *adopt, "--complete", "0" * 64, *sign)
+    assert line.pointer() == before
+    good(*adopt, "--complete", record, *sign)
+    assert line.pointer()["generation"] == before["generation"] + 2
+    good(*adopt, *sign)
 
 
 @pytest.mark.parametrize("channel", ["stable", "stable-{family}"])

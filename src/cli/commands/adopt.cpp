@@ -25,6 +25,8 @@ namespace quarry::cli {
 
 namespace {
 
+constexpr std::size_t k_files_shown = 10;
+
 /// The store and the directory in it.
 struct AdoptPlace {
   std::shared_ptr<store::ObjectStore> store;
@@ -35,7 +37,8 @@ struct Adopted {
   Json sets = Json::array();
   Json histories = Json::array();
   std::uint64_t writes = 0;
-  std::optional<Ed25519PrivateKey> key; ///< signs the move
+  Json without_move = Json::array();
+  publish::Completion completion;
 };
 
 /// What is taken over into a directory that protected channels feed stands on the pages next to what they judged: so it
@@ -43,10 +46,51 @@ struct Adopted {
 Result<void> check_key(const AdoptPlace& place, const Adopted& done) {
   TRY(auto now, registry::read_distribution(*place.store, place.directory));
   if (now && !now->record.fed_by.empty())
-    return promote::check_signer_there(*place.store, now->record, registry::Action::read("adopt"), done.key);
-  if (!done.key) return {};
+    return promote::check_signer_there(*place.store, now->record, registry::Action::read("adopt"), done.completion.key);
+  if (!done.completion.key) return {};
   return fail(ErrorKind::invalid_argument, "C006", fmt::format("no protected channel feeds {}", place.directory),
               "leave --sign out: a key signs only what a policy asks for");
+}
+
+std::string without_move_text(const publish::StoredHistory& one) {
+  const auto& [digest, record] = one;
+  std::vector<std::string> files;
+  for (const auto& file : record.files) files.push_back("  " + file.filename);
+  return fact("no move", "{} taken over at {}{}, record {}", units::things(files.size(), "file"), record.time,
+              record.who.empty() ? "" : " by " + record.who, digest.hex()) +
+         first_rows(std::move(files), k_files_shown);
+}
+
+/// Records of earlier runs without a move: this run writes it. With a key only those that --complete names, because
+/// whoever can write to the store can put a record there.
+Result<void> check_without_move(Context& context, const Arguments& arguments, const AdoptPlace& place, Adopted& done) {
+  auto& [key, confirmed, may] = done.completion;
+  TRY(auto records, publish::without_move(*place.store, place.directory));
+  for (const auto& one : records) {
+    context.out.data(without_move_text(one));
+    done.without_move.push_back({{"record", one.digest.hex()},
+                                 {"files", one.record.files.size()},
+                                 {"who", one.record.who},
+                                 {"time", one.record.time}});
+  }
+  for (const auto& word : arguments.list("--complete")) {
+    auto digest = registry::HistoryDigest::parse(word);
+    if (!digest || std::ranges::find(records, *digest, &publish::StoredHistory::digest) == records.end())
+      return fail(ErrorKind::not_found, "P127",
+                  fmt::format("{} has no record {} without a move", place.directory, word),
+                  "nothing was changed; `quarry set adopt --dry-run` lists them");
+    confirmed.insert(*digest);
+  }
+  if (!key) return {};
+  for (const auto& one : records)
+    if (!confirmed.contains(one.digest))
+      return fail(
+          ErrorKind::held, "P127",
+          fmt::format("a record in {} has no move, and this run would sign one for it: {}", place.directory,
+                      one.digest.hex()),
+          fmt::format("nothing was changed; if its files belong there, add --complete {}; else remove {}{}.json",
+                      one.digest.hex(), registry::history_prefix(place.directory), one.digest.hex()));
+  return {};
 }
 
 Result<AdoptPlace> place_to_adopt(Context& context, const Arguments& arguments) {
@@ -121,14 +165,14 @@ Result<void> seal_directory(Context& context, const Arguments& arguments, const 
   if (!plan) {
     context.out.data("sealed      nothing: every package here is in a sealed set or given up\n");
     if (arguments.has("--dry-run")) return {};
-    TRY(auto notes, publish::complete_adoption(*place.store, place.directory, done.key));
+    TRY(auto notes, publish::complete_adoption(*place.store, place.directory, done.completion));
     context.out.findings(notes);
     return {};
   }
   show_plan(context, *plan, done);
   if (arguments.has("--dry-run")) return {};
-  TRY(auto notes,
-      publish::seal_in_place(*place.store, *plan, {options.now, who(context), arguments.get("--reason"), done.key}));
+  TRY(auto notes, publish::seal_in_place(*place.store, *plan,
+                                         {options.now, who(context), arguments.get("--reason"), done.completion}));
   context.out.findings(notes);
   context.out.data(fact("sealed", "set:{}", plan->set_digest));
   return {};
@@ -156,8 +200,9 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   if (dry_run) return {};
   publish::HistoryMove move{now, who(context), arguments.get("--reason"), fmt::format("quarry {}", program_version()),
                             transfers};
-  TRY_DO(publish::take_over(*place.store, plan, move));
-  TRY(auto notes, publish::complete_adoption(*place.store, place.directory, done.key));
+  TRY(auto taken, publish::take_over(*place.store, plan, move));
+  if (!taken.empty()) done.completion.confirmed.insert(taken);
+  TRY(auto notes, publish::complete_adoption(*place.store, place.directory, done.completion));
   context.out.findings(notes);
   return {};
 }
@@ -165,7 +210,7 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
 Result<int> run_adopt(Context& context, const Arguments& arguments) {
   TRY_DO(check_line("--reason", arguments.get("--reason")));
   Adopted done;
-  TRY(done.key, signing_key(arguments));
+  TRY(done.completion.key, signing_key(arguments));
   TRY(auto place, place_to_adopt(context, arguments));
   constexpr std::string_view k_by_project = "/{project}"; // as `promote --prefix` says it
   if (place.directory.ends_with(k_by_project)) place.directory.resize(place.directory.size() - k_by_project.size());
@@ -175,7 +220,11 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
   bool run = !of_run.empty() || !here;
   if (run && !arguments.get("--reason").empty())
     context.out.note("--reason is not kept: a sealed set of a run has no log of moves");
-  if (!run || done.key) TRY_DO(check_key(place, done));
+  if (!run || done.completion.key) TRY_DO(check_key(place, done));
+  if (!run) {
+    TRY_DO(check_without_move(context, arguments, place, done));
+    done.completion.may = [&](const registry::DistributionRecord&) { return check_key(place, done); };
+  }
   if (run)
     TRY_DO(adopt_run(context, arguments, place, done));
   else if (arguments.has("--seal"))
@@ -185,6 +234,7 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
   auto after = place.store->counters();
   context.out.document({{"sets", done.sets},
                         {"history", done.histories},
+                        {"without_move", done.without_move},
                         {"bytes_read", after.bytes_read - before.bytes_read},
                         {"writes", publish::writes_between(before, after)}});
   return 0;
@@ -193,44 +243,50 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
 } // namespace
 
 Command adopt_command() {
-  return {.path = {"set", "adopt"},
-          .summary = "take over packages that another tool published",
-          .description =
-              "The packages of a run, in today's layouts or in ours, are sealed: each is read to its last byte and "
-              "verified where it is; then what is missing is written: metadata files, the set's record, its seal, "
-              "pages. The set can be tested and promoted.\n\n"
-              "The packages of another directory, such as v2/gfx94X-dcgpu of a bucket, or of one with a directory for "
-              "each project, such as v5/rocm/core/whl-next, become untested history: each "
-              "is looked at by ranges (the end of the archive, its directory, METADATA), and a record says name, size, "
-              "ETag, and the sha256 where somebody said it. Our pages list them; no gate counts them. With `--seal` "
-              "every byte is read, and they become a sealed set.\n\n"
-              "No package is moved or changed; with a seal, a `.metadata` file that is not METADATA of its wheel is "
-              "replaced. Where a protected channel feeds the directory, `--sign KEY` signs the move if the channel's "
-              "policy "
-              "wants signed moves. A run that was killed goes on where it was: what was looked at is noted "
-              "in the store. The packages are read also with `--dry-run`, which notes nothing.",
-          .operands = {{"LOCATOR", "run:ID, a directory in the store, or s3://BUCKET/DIRECTORY"}},
-          .flags = {{.name = "--store",
-                     .value = "LOCATOR",
-                     .help = "the store; not needed with s3://BUCKET/DIRECTORY",
-                     .environment = "QUARRY_STORE"},
-                    {.name = "--seal", .value = "", .help = "outside a run: read every byte and seal"},
-                    {.name = "--replace",
-                     .value = "NAME",
-                     .help = "a file or project whose link may be lost, because it cannot be taken over",
-                     .repeats = true},
-                    move_reason_flag(),
-                    sign_flag(),
-                    {.name = "--dry-run", .value = "", .help = "look and plan, write nothing", .letter = 'n'}},
-          .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"},
-                       {"quarry set adopt s3://dist/v2/gfx94X-dcgpu", "keep what a release bucket holds"}},
-          .exit_codes = {{2, "a package has findings: `quarry wheel verify` lists them"},
-                         {3, "there is no package"},
-                         {6, "a package's container or RECORD is broken or ambiguous"},
-                         {10, "a policy wants this move signed"},
-                         {7, "a sealed name has other bytes, a page would lose a link, or a file changed meanwhile"}},
-          .schema = "quarry.set-adopt/1",
-          .run = run_adopt};
+  return {
+      .path = {"set", "adopt"},
+      .summary = "take over packages that another tool published",
+      .description =
+          "The packages of a run, in today's layouts or in ours, are sealed: each is read to its last byte and "
+          "verified where it is; then what is missing is written: metadata files, the set's record, its seal, "
+          "pages. The set can be tested and promoted.\n\n"
+          "The packages of another directory, such as v2/gfx94X-dcgpu of a bucket, or of one with a directory for "
+          "each project, such as v5/rocm/core/whl-next, become untested history: each "
+          "is looked at by ranges (the end of the archive, its directory, METADATA), and a record says name, size, "
+          "ETag, and the sha256 where somebody said it. Our pages list them; no gate counts them. With `--seal` "
+          "every byte is read, and they become a sealed set.\n\n"
+          "No package is moved or changed; with a seal, a `.metadata` file that is not METADATA of its wheel is "
+          "replaced. Where a protected channel feeds the directory, `--sign KEY` signs the move if the channel's "
+          "policy wants signed moves. A run that was killed goes on where it was: what was looked at is noted "
+          "in the store. If it was killed between its record and its move, the next one writes the move; with `--sign` "
+          "only for records that `--complete` names, because whoever can write to the store can put a record "
+          "there. The packages are read also with `--dry-run`, which notes nothing.",
+      .operands = {{"LOCATOR", "run:ID, a directory in the store, or s3://BUCKET/DIRECTORY"}},
+      .flags = {{.name = "--store",
+                 .value = "LOCATOR",
+                 .help = "the store; not needed with s3://BUCKET/DIRECTORY",
+                 .environment = "QUARRY_STORE"},
+                {.name = "--seal", .value = "", .help = "outside a run: read every byte and seal"},
+                {.name = "--replace",
+                 .value = "NAME",
+                 .help = "a file or project whose link may be lost, because it cannot be taken over",
+                 .repeats = true},
+                {.name = "--complete",
+                 .value = "RECORD",
+                 .help = "with --sign: a record without a move that gets one, by its digest",
+                 .repeats = true},
+                move_reason_flag(),
+                sign_flag(),
+                {.name = "--dry-run", .value = "", .help = "look and plan, write nothing", .letter = 'n'}},
+      .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"},
+                   {"quarry set adopt s3://dist/v2/gfx94X-dcgpu", "keep what a release bucket holds"}},
+      .exit_codes = {{2, "a package has findings: `quarry wheel verify` lists them"},
+                     {3, "there is no package"},
+                     {6, "a package's container or RECORD is broken or ambiguous"},
+                     {10, "a policy wants this move signed, or a record has no move"},
+                     {7, "a sealed name has other bytes, a page would lose a link, or a file changed meanwhile"}},
+      .schema = "quarry.set-adopt/1",
+      .run = run_adopt};
 }
 
 } // namespace quarry::cli
