@@ -46,12 +46,11 @@ Names offered_targets(const Installed& installed) {
   return targets;
 }
 
-Unexpected lacking(const Names& lacks, std::string_view which) {
+Unexpected lacking(const Names& lacks, std::string message) {
   std::vector<std::string> projects;
   for (const auto& target : lacks) projects.push_back(text::replace_all(dist::k_device_project, "{family}", target));
   return fail(
-      Error::of(ErrorKind::invalid_argument, "X031",
-                fmt::format("{} is not installed, so nothing of it can be tested", which))
+      Error::of(ErrorKind::invalid_argument, "X031", std::move(message))
           .with_detail(fmt::format("not tested  {}", text::first(projects, 5)))
           .with_hint(fmt::format("install it by its name, such as `--packages \"rocm[libraries] {}\"`; what runs "
                                  "without a GPU is recorded with `--backend cpu`",
@@ -64,9 +63,11 @@ Result<void> check_device_code(const Installed& installed) {
   auto there = installed_targets(installed);
   auto asked = asked_targets(installed.packages);
   std::erase_if(asked, [&](const auto& target) { return there.contains(target); });
-  if (!asked.empty()) return lacking(asked, "device code that was asked for");
+  if (!asked.empty())
+    return lacking(asked, "the device code that was asked for is not installed, so it cannot be tested");
   auto offered = offered_targets(installed);
-  if (there.empty() && !offered.empty()) return lacking(offered, "device code of any GPU");
+  if (there.empty() && !offered.empty())
+    return lacking(offered, "no device code is installed, so no GPU can be tested");
   return {};
 }
 

@@ -24,7 +24,7 @@ struct Unpacked {
 Comparison compare_with_payload(const Distribution& distribution, const Unpacked& unpacked);
 
 /// Checks the archive if it exists. If it is missing although RECORD lists it, every member must have a row in RECORD.
-/// If RECORD does not list it either, links that lead nowhere need none.
+/// If RECORD does not list it either, links that lead nowhere need no row.
 Comparison compare_archive(const FileCheck& archive, const Distribution& distribution, const Unpacked& unpacked);
 
 } // namespace quarry::venv
