@@ -54,6 +54,8 @@ TEST(DeviceCode, LibrariesOfEveryGpuNeedTheCodeOfOne) {
     auto said = judged(about);
     EXPECT_THAT(said, HasSubstr("X031"));
     EXPECT_THAT(said, HasSubstr("not tested  " + about.lacks));
+    EXPECT_THAT(said, HasSubstr(&about == &lacking[2] ? "no device code is installed, so no GPU can be tested"
+                                                      : "the device code that was asked for is not installed"));
   }
 }
 

@@ -93,8 +93,8 @@ Comparison compare_with_wheel(const Distribution& distribution, const WheelConte
     if (!listed && !archive)
       result.defects.push_back(fmt::format("{} is in the wheel of {} and not in RECORD", path, distribution.project));
     if (!expected.sha256) continue;
-    // An archive is removed once it is unpacked. Our packages drop its row, too; TheRock's own scripts leave it. Then
-    // the unpacked files prove it (expansion.hpp).
+    // TheRock's own scripts remove the archive and leave its row; our packages remove both. Then the unpacked files
+    // prove it (expansion.hpp).
     bool may_be_gone = archive && (!listed || is_expanded(distribution));
     (may_be_gone ? result.payload : result.checks).push_back({path, *expected.sha256, expected.size});
     if (listed) result.proven[path] = *expected.sha256;

@@ -34,8 +34,8 @@ Result<Defects> run_checks(const std::string& site_packages, std::vector<FileChe
 struct Comparison {
   std::vector<FileCheck> checks;
   std::map<std::string, Sha256> proven; ///< by path: files that are proven once `checks` have passed
-  std::vector<FileCheck> payload =
-      {}; ///< archives that may be missing: then their unpacked members are compared instead
+  /// Archives that may be missing: then their unpacked members are compared instead.
+  std::vector<FileCheck> payload = {};
   Defects defects;
 };
 

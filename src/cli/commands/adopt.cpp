@@ -25,7 +25,7 @@ namespace quarry::cli {
 
 namespace {
 
-constexpr std::size_t k_files_shown = 10;
+constexpr std::size_t k_taken_shown = 10;
 
 /// The store and the directory in it.
 struct AdoptPlace {
@@ -58,7 +58,7 @@ std::string without_move_text(const publish::StoredHistory& one) {
   for (const auto& file : record.files) files.push_back("  " + file.filename);
   return fact("no move", "{} taken over at {}{}, record {}", units::things(files.size(), "file"), record.time,
               record.who.empty() ? "" : " by " + record.who, digest.hex()) +
-         first_rows(std::move(files), k_files_shown);
+         first_rows(std::move(files), k_taken_shown);
 }
 
 /// Records of earlier runs without a move: this run writes it. With a key only those that --complete names, because
