@@ -92,7 +92,7 @@ def test_an_older_pass_of_a_wrong_clock_does_not_come_back(line):
     """Its time was five minutes ahead when the store got it, and has come since. The failure is the newer one."""
     sealed = line.publish("1.0")
     minute = timedelta(minutes=1)
-    line.written(line.result(sealed, ago=minute), ago=7 * minute)
+    line.written(line.result(sealed, ago=minute), ago=8 * minute)
     assert "ended 6 min after it was stored" in line.gate("1", 10)
     failure = {"result": "failed", "passed": 0, "failed": 1, "rows": [{"name": "t", "outcome": "failed", "message": "", "seconds": 0}]}
     line.written(line.result(sealed, ago=6 * minute) | failure, ago=6 * minute)
