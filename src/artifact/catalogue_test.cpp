@@ -1,6 +1,7 @@
 #include "artifact/catalogue.hpp"
 
 #include "artifact/testing.hpp"
+#include "artifact/verify.hpp"
 #include <algorithm>
 
 namespace quarry::artifact {
@@ -127,6 +128,45 @@ TEST_F(CatalogueTest, DefectsAreFindings) {
   EXPECT_THAT(catalogue.archives, IsEmpty());
 }
 
+TEST_F(CatalogueTest, ALinkThatLeadsNowhereIsTold) {
+  explode("blas_lib_generic");
+  for (const auto* name : {"rand_lib_gfx803", "fft_lib_gfx803.tar.zst", "other"})
+    ASSERT_EQ(::symlink("/nonexistent/gone", (from_ + "/" + name).c_str()), 0);
+  auto catalogue = *open_catalogue(from_);
+  EXPECT_THAT(codes(catalogue.findings), ::testing::UnorderedElementsAre("A053!", "A053!", "A053"));
+  for (const auto& finding : catalogue.findings)
+    EXPECT_THAT(finding.message, ::testing::HasSubstr("is a link to /nonexistent/gone, which cannot be reached"));
+  EXPECT_EQ(catalogue.artifacts.size(), 1u);
+  auto source = *source_of_path(from_);
+  ASSERT_EQ(source.items.size(), 3u) << "verify and pack look at them";
+  EXPECT_EQ(verify(source.items, {.allow_unverified = true})->at(2).error->code, "A053");
+  EXPECT_EQ(pack(source, out_, {}).error().code, "A053");
+}
+
+TEST_F(CatalogueTest, WhatIsNotReadIsAFindingWithItsBytes) {
+  explode("blas_lib_generic");
+  for (const auto* name : {"fft_lib_generic.tar.gz", "miopen_lib_generic.tar", "rand_lib_gfx1031.tgz",
+                           "solver_lib_generic", "sum_bin_generic.zip", "extra/deep/file", "sources.tar.gz",
+                           "x-dist-linux-gfx942-7.1.tar.gz", "logs/build.log", "fft_lib_generic.tar.gz.sha256sum"})
+    write(from_ + "/" + name, std::string(2048, 'x'));
+  ASSERT_TRUE(sys::make_directories(from_ + "/empty/deep"));
+  auto catalogue = *open_catalogue(from_);
+  EXPECT_THAT(codes(catalogue.findings),
+              ::testing::UnorderedElementsAre("A054", "A054", "A054", "A054", "A002", "A001", "A028"));
+  for (const auto& finding : catalogue.findings)
+    if (!finding.place.ends_with("7.1.tar.gz"))
+      EXPECT_THAT(finding.message, ::testing::HasSubstr("its 2.05 kB are left alone"));
+  EXPECT_EQ(source_of_path(from_, Twins::archive_made)->findings.size(), 5u) << "a build's other directories";
+}
+
+TEST_F(CatalogueTest, APlaceThatHoldsOnlyWhatIsNotReadSaysSo) {
+  write(from_ + "/fft_lib_generic.tar.gz", "x");
+  auto refused = select(*source_of_path(from_), {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "A021");
+  EXPECT_THAT(refused.error().details, ElementsAre(::testing::HasSubstr("A054 fft_lib_generic.tar.gz is named like")));
+}
+
 TEST_F(CatalogueTest, OneArtifactTwiceIsAnError) {
   explode("a_lib_generic");
   good("a_lib_generic");
@@ -223,6 +263,15 @@ TEST_F(SelectionTest, AGroupThatNobodyBuiltIsAnError) {
   auto refused = select(source_, {.group = "gfx103X-dgpu"});
   EXPECT_EQ(traits(refused.error().kind).exit_code, 3);
   EXPECT_THAT(refused.error().hint, ::testing::HasSubstr("gfx94X-dcgpu"));
+}
+
+TEST(Source, OfARunTellsWhatIsNotRead) {
+  std::shared_ptr<store::ObjectStore> store = store::make_memory_store();
+  ASSERT_TRUE(store->put("42-linux/a_lib_generic.tar.gz", content::Rope::literal("12345"), {}));
+  auto source = *source_of_run(store, *run::Layout::create({"", "42", Platform::linux}));
+  ASSERT_EQ(source.findings.size(), 1u);
+  EXPECT_EQ(source.findings[0].code, "A054");
+  EXPECT_THAT(source.findings[0].message, ::testing::HasSubstr("its 5 B are left alone"));
 }
 
 TEST(Source, OfARunLooksAtItsRootOnly) {

@@ -1,5 +1,6 @@
 #include "artifact/name.hpp"
 
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "run/layout.hpp"
 #include <algorithm>
@@ -37,6 +38,22 @@ std::optional<Result<ArchiveName>> parse_archive_name(std::string_view file) {
   auto name = parse_name(file.substr(0, file.size() - codec::suffix_of(*compression).size()));
   if (!name) return Result<ArchiveName>(fail(std::move(name).error()));
   return Result<ArchiveName>(ArchiveName{std::move(*name), *compression});
+}
+
+std::optional<Error> unread_form(std::string_view file) {
+  constexpr std::array<std::string_view, 13> endings{".tar",   ".tar.gz",   ".tar.bz2", ".tar.lz4", ".tar.lzma",
+                                                     ".tar.Z", ".tar.zstd", ".tgz",     ".tbz2",    ".txz",
+                                                     ".tzst",  ".zip",      ".7z"};
+  auto ending = std::find_if(endings.begin(), endings.end(), [&](auto e) { return file.ends_with(e); });
+  auto name = parse_name(ending == endings.end() ? file : file.substr(0, file.size() - ending->size()));
+  if (name)
+    return Error::of(ErrorKind::invalid_argument, "A054",
+                     fmt::format("{} is named like an artifact, but {}", file,
+                                 ending == endings.end() ? "is a file without an ending"
+                                                         : fmt::format("{} is not read", *ending)))
+        .with_hint("make it again with `quarry artifact pack`: artifacts are directories, .tar.zst or .tar.xz");
+  if (ending == endings.end() || !name.error().is(codes::unknown_component)) return std::nullopt;
+  return std::move(name).error();
 }
 
 std::optional<ArchiveName> parse_tarball_name(std::string_view file) {

@@ -41,5 +41,8 @@ struct ArchiveName {
 std::optional<ArchiveName> parse_tarball_name(std::string_view file);
 /// Parses a file name that ends in .tar.zst or .tar.xz; nullopt for every other ending.
 std::optional<Result<ArchiveName>> parse_archive_name(std::string_view file);
+/// Why a file is left alone that is named like an artifact and has a form that is not read: `blas_lib_gfx942.tar.gz`,
+/// `blas_lib_gfx942` as a file. A054, or A002 where the component is unknown, too. nullopt for every other file.
+std::optional<Error> unread_form(std::string_view file);
 
 } // namespace quarry::artifact

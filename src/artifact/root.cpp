@@ -180,8 +180,12 @@ public:
 private:
   void add(Source& source, const std::string& file, std::uint64_t size) {
     auto parsed = name_in_run(file, part_);
-    if (!parsed) return;
     auto key = prefix_ + file;
+    if (!parsed) {
+      auto unread = part_ == RunPart::artifacts ? unread_form(file) : std::nullopt;
+      if (unread) source.findings.push_back(no_artifact(*unread, key, size));
+      return;
+    }
     if (!*parsed) return source.findings.push_back(no_artifact(parsed->error(), key, size));
     SourceItem item;
     item.name = (*parsed)->name;

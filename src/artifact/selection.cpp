@@ -9,6 +9,7 @@ namespace quarry::artifact {
 
 namespace {
 constexpr std::string_view k_generic = "generic";
+constexpr std::size_t k_findings_told = 10; // findings in one message
 
 Result<std::vector<Pattern>> compile_all(const std::vector<std::string>& texts) {
   std::vector<Pattern> patterns;
@@ -57,9 +58,18 @@ Result<std::vector<SourceItem>> select(const Source& source, const SelectionOpti
     if (target_fits && name_fits) wanted.push_back(item);
   }
   if (!wanted.empty()) return wanted;
-  if (source.items.empty())
-    return fail(ErrorKind::not_found, "A021", fmt::format("{} holds no artifacts", source.description),
-                "artifacts are called {name}_{component}_{target}, as directories or as .tar.zst or .tar.xz");
+  if (source.items.empty()) {
+    std::vector<std::string> left;
+    for (const auto& finding : source.findings) left.push_back(finding.code + " " + finding.message);
+    if (left.size() > k_findings_told) {
+      left.resize(k_findings_told);
+      left.emplace_back("and more");
+    }
+    return fail(Error::of(ErrorKind::not_found, "A021", fmt::format("{} holds no artifacts", source.description))
+                    .with_details(std::move(left))
+                    .with_hint("artifacts are called {name}_{component}_{target}, as directories or as .tar.zst or "
+                               ".tar.xz"));
+  }
   return fail(ErrorKind::not_found, "A021",
               fmt::format("none of the {} artifacts of {} is wanted", source.items.size(), source.description),
               "look with `quarry artifact list`, then widen the expressions");

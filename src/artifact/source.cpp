@@ -8,6 +8,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
+#include <array>
 #include <fmt/core.h>
 #include <map>
 #include <set>
@@ -21,13 +22,53 @@ std::uint64_t bytes_of(const std::string& file) {
   return size.value_or(0);
 }
 
-/// What can be read of it.
-std::uint64_t bytes_below(const std::string& directory) {
+struct Held {
+  std::uint64_t bytes = 0; ///< what can be read of it
+  bool empty = false;      ///< certainly: nothing in it but directories
+};
+Held held_below(const std::string& directory) {
   auto entries = sys::list_tree(directory);
-  std::uint64_t bytes = 0;
-  if (entries)
-    for (const auto& entry : *entries) bytes += entry.type == sys::EntryType::file ? entry.size : 0;
-  return bytes;
+  if (!entries) return {};
+  Held held{0, true};
+  for (const auto& entry : *entries) {
+    if (entry.type == sys::EntryType::file) held.bytes += entry.size;
+    if (entry.type != sys::EntryType::directory) held.empty = false;
+  }
+  return held;
+}
+
+/// What a run has below its place beside its artifacts.
+bool is_part_of_run(std::string_view name) {
+  constexpr std::array<std::string_view, 6> parts{"logs", "manifests", "merged", "packages", "python", "tarballs"};
+  return std::find(parts.begin(), parts.end(), name) != parts.end();
+}
+
+bool leads_nowhere(const sys::TreeEntry& entry, const std::string& path) {
+  return entry.type == sys::EntryType::symlink && !sys::exists(path);
+}
+
+Error broken_link(const sys::TreeEntry& entry) {
+  return Error::of(ErrorKind::corrupt, "A053",
+                   fmt::format("{} is a link to {}, which cannot be reached", entry.path, entry.link))
+      .with_hint("mount or restore what it leads to, or remove the link");
+}
+
+std::size_t line_of(const std::string& manifest, const std::string& base) {
+  auto text = sys::read_file(manifest, k_manifest_bytes_max);
+  auto lines = text ? text::lines(*text) : std::vector<std::string>();
+  auto at = std::find_if(lines.begin(), lines.end(),
+                         [&](const std::string& line) { return line == base || line == base + "/"; });
+  return static_cast<std::size_t>(at - lines.begin()) + 1;
+}
+
+void read_sidecar(SourceItem& item, const std::string& path) {
+  auto text = sys::read_file(path + std::string(k_checksum_suffix), k_checksum_bytes_max);
+  if (!text && text.error().kind == ErrorKind::not_found) return;
+  auto digest = text ? parse_checksum({*text, item.file}) : Result<Sha256>(fail(text.error()));
+  if (digest)
+    item.checksum = *digest;
+  else
+    item.defect = digest.error();
 }
 
 class DirectoryScan {
@@ -37,8 +78,11 @@ public:
     TRY(auto entries, sys::list_directory(directory_));
     for (const auto& entry : entries) {
       if (entry.path.starts_with('.')) continue; // a fetch keeps its state there
-      if (sys::is_directory(path::join(directory_, entry.path)))
-        exploded(entry.path);
+      auto path = path::join(directory_, entry.path);
+      if (leads_nowhere(entry, path))
+        broken(entry, path);
+      else if (sys::is_directory(path))
+        exploded(entry.path, twins);
       else
         TRY_DO(archive(entry.path, false));
     }
@@ -54,7 +98,10 @@ public:
     if (asked && !parsed)
       return fail(ErrorKind::invalid_argument, "A001", fmt::format("{} is not an artifact archive", path),
                   "artifacts are called {name}_{component}_{target}.tar.zst or .tar.xz, whole SDKs end in .tar.gz");
-    if (!parsed) return {};
+    if (!parsed) {
+      if (auto unread = unread_form(file)) source_.findings.push_back(no_artifact(*unread, path, bytes_of(path)));
+      return {};
+    }
     if (!*parsed) {
       if (asked) return fail((*parsed).error());
       source_.findings.push_back(no_artifact(parsed->error(), path, bytes_of(path)));
@@ -110,21 +157,36 @@ private:
           ArchiveName{Name{file.substr(0, file.size() - gzip.size()), "", ""}, codec::Compression::gzip});
     return parse_archive_name(file);
   }
-  static void read_sidecar(SourceItem& item, const std::string& path) {
-    auto text = sys::read_file(path + std::string(k_checksum_suffix), k_checksum_bytes_max);
-    if (!text && text.error().kind == ErrorKind::not_found) return;
-    auto digest = text ? parse_checksum({*text, item.file}) : Result<Sha256>(fail(text.error()));
-    if (digest)
-      item.checksum = *digest;
-    else
-      item.defect = digest.error();
+  /// An artifact that nobody can read; a link of another name is told, too, as nobody knows what it should bring.
+  void broken(const sys::TreeEntry& link, const std::string& path) {
+    auto archive = name_of(link.path, false);
+    auto name = parse_name(link.path);
+    if (archive && *archive) name = (*archive)->name;
+    if (!name) {
+      auto error = broken_link(link);
+      source_.findings.push_back({error.code, Severity::warning, path, error.message, error.hint});
+      return;
+    }
+    SourceItem item;
+    item.name = std::move(*name);
+    item.file = link.path;
+    item.exploded = !archive;
+    item.directory = path;
+    item.defect = broken_link(link);
+    source_.items.push_back(std::move(item));
   }
-  void exploded(const std::string& base_name) {
+  /// The tree of a whole build may lie around the archives that are taken from it.
+  bool stray(const std::string& base_name, Twins twins) const {
+    return twins != Twins::archive_made && !is_part_of_run(base_name);
+  }
+  void exploded(const std::string& base_name, Twins twins) {
     auto path = path::join(directory_, base_name);
     auto name = parse_name(base_name);
     if (!name) {
-      if (name.error().is(codes::unknown_component) || sys::exists(path::join(path, k_manifest_name)))
-        source_.findings.push_back(no_artifact(name.error(), path, bytes_below(path)));
+      bool like_one = name.error().is(codes::unknown_component) || sys::exists(path::join(path, k_manifest_name));
+      if (!like_one && !stray(base_name, twins)) return;
+      auto held = held_below(path);
+      if (like_one || !held.empty) source_.findings.push_back(no_artifact(name.error(), path, held.bytes));
       return;
     }
     SourceItem item;
@@ -149,13 +211,6 @@ private:
            fmt::format("the manifest names {}, which is missing", base),
            "build or fetch the artifact again; or, if it should hold nothing there, remove the line"});
     }
-  }
-  static std::size_t line_of(const std::string& manifest, const std::string& base) {
-    auto text = sys::read_file(manifest, k_manifest_bytes_max);
-    auto lines = text ? text::lines(*text) : std::vector<std::string>();
-    auto at = std::find_if(lines.begin(), lines.end(),
-                           [&](const std::string& line) { return line == base || line == base + "/"; });
-    return static_cast<std::size_t>(at - lines.begin()) + 1;
   }
   Source& source_;
   std::string directory_;

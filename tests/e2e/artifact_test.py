@@ -148,6 +148,34 @@ def test_what_is_read_is_not_written(own_artifacts, tmp_path):
     assert sorted((tmp_path / "archives").iterdir()) == before
 
 
+@pytest.mark.parametrize("name", ["rand_lib_gfx803", "rccl_lib_generic", "rccl_lib_generic.tar.zst"])
+def test_a_link_that_leads_nowhere_is_no_missing_artifact(own_artifacts, tmp_path, name):
+    (own_artifacts / name).symlink_to("/nonexistent/mount")
+    said = f"{name} is a link to /nonexistent/mount, which cannot be reached"
+    done = refused("S030", 1, "sdk", "build", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0")
+    assert "error[A053]" in done.err and said in done.err
+    assert said in refused("A053", 6, "artifact", "verify", own_artifacts, "--allow-unverified").err
+    assert said in refused("A053", 6, "artifact", "list", own_artifacts).err
+    if not name.endswith(".zst"):  # archives are nothing to pack
+        assert said in refused("A053", 6, "artifact", "pack", own_artifacts, "--output-dir", tmp_path / "packed").err
+        assert not (tmp_path / "packed").exists()
+    assert said in quarry("artifact", "fetch", "--from", own_artifacts, "--output-dir", tmp_path / "fetched", "--allow-unverified").err
+
+
+def test_what_is_not_read_is_a_finding_with_its_bytes(own_artifacts, tmp_path):
+    for name in ("fft_lib_generic.tar.gz", "miopen_lib_generic.tar", "rand_lib_gfx1031.tar.gz", "extra-stuff/file"):
+        small_artifacts.write(own_artifacts / name, "x" * 2048)
+    places = {("A054", "fft_lib_generic.tar.gz"), ("A054", "miopen_lib_generic.tar"), ("A054", "rand_lib_gfx1031.tar.gz"), ("A001", "extra-stuff")}
+    build = ("sdk", "build", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--dry-run")
+    fetch = ("artifact", "fetch", "--from", own_artifacts, "--output-dir", tmp_path / "fetched")
+    for words in (build, fetch, ("artifact", "list", own_artifacts), ("artifact", "verify", own_artifacts)):
+        found = [f for f in good(*words, "--json").json["findings"] if "its 2.05 kB are left alone" in f["message"]]
+        assert {(f["code"], Path(f["place"]).name) for f in found} == places, words
+    alone = tmp_path / "alone"
+    small_artifacts.write(alone / "fft_lib_generic.tar.gz", "x")
+    assert "A054 fft_lib_generic.tar.gz" in refused("A021", 3, "artifact", "fetch", "--from", alone, "--output-dir", tmp_path / "none").err
+
+
 def test_archives_named_by_target_are_those_of_a_group(own_artifacts, tmp_path):
     """The group's targets are in the families table; the archives carry a target's name."""
     archives = tmp_path / "archives"
