@@ -291,9 +291,20 @@ Result<std::vector<std::string>> targets_said(const Arguments& arguments) {
   return all;
 }
 
+/// A group that is there in part: what is made of it lacks the rest. See `artifact tarball`.
+std::optional<Finding> without_targets(const Context& context, const Source& source, const std::string& family) {
+  auto families = load_families(context, "");
+  auto missing = families ? families->targets_of(family) : std::vector<std::string>();
+  std::erase_if(missing, [&](const auto& target) { return has_target(source, target); });
+  if (missing.empty()) return std::nullopt;
+  return Finding{"A022", Severity::warning, family,
+                 fmt::format("{} is taken without {}: {} has no artifact for {}", family, text::join(missing, ", "),
+                             source.description, missing.size() == 1 ? "it" : "them"),
+                 "build or fetch these artifacts, or name the targets that are wanted with --amdgpu-targets"};
+}
+
 /// The targets whose artifacts are wanted; none: those of all.
-Result<std::vector<std::string>> targets_wanted(const Context& context, const Source& source,
-                                                const Arguments& arguments) {
+Result<std::vector<std::string>> targets_wanted(const Context& context, Source& source, const Arguments& arguments) {
   TRY(auto wanted, targets_said(arguments));
   auto group = arguments.get("--artifact-group");
   if (means_every_family(group) && !has_target(source, group)) return std::vector<std::string>();
@@ -307,20 +318,21 @@ Result<std::vector<std::string>> targets_wanted(const Context& context, const So
     if (targets.empty() || has_target(source, family)) {
       auto is_said = [&](const std::string& target) { return std::ranges::find(wanted, target) != wanted.end(); };
       std::erase_if(targets, is_said);
-      if (!targets.empty()) context.out.findings({left_out(source.description, family, targets)});
+      if (!targets.empty()) source.findings.push_back(left_out(source.description, family, targets));
       wanted.push_back(family);
       continue;
     }
     context.out.note(fmt::format("note: its archives are named by target: those of {} are taken, of {}", family,
                                  text::join(targets, ", ")));
+    if (auto part = without_targets(context, source, family)) source.findings.push_back(std::move(*part));
     std::move(targets.begin(), targets.end(), std::back_inserter(wanted));
   }
   return wanted;
 }
 } // namespace
 
-Result<std::vector<SourceItem>> selected_artifacts(const Context& context, const Source& source,
-                                                   const Arguments& arguments, std::vector<std::string> include) {
+Result<std::vector<SourceItem>> selected_artifacts(const Context& context, Source& source, const Arguments& arguments,
+                                                   std::vector<std::string> include) {
   artifact::SelectionOptions options;
   options.include = std::move(include);
   options.exclude = arguments.list("--exclude");
@@ -345,7 +357,8 @@ Result<ArtifactSize> size_of(const SourceItem& item) {
   if (!item.exploded) return ArtifactSize{item.size, 1};
   ArtifactSize size;
   std::vector<sys::TreeEntry> listed;
-  if (!item.chosen) {
+  bool missing = item.defect && item.defect->is(codes::link_leads_nowhere);
+  if (!item.chosen && !missing) {
     TRY(listed, sys::list_tree(item.directory));
   }
   for (const auto& entry : item.chosen ? *item.chosen : listed) {

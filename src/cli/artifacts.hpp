@@ -35,7 +35,8 @@ std::vector<Flag> artifact_trust_flags();
 /// A030 for a run without a store.
 Result<artifact::Source> artifact_source(const Context& context, const std::string& locator,
                                          const Arguments& arguments);
-Result<std::vector<artifact::SourceItem>> selected_artifacts(const Context& context, const artifact::Source& source,
+/// What is wanted of a source. A group that is there in part (A022) or in two forms (A098) is a finding of the source.
+Result<std::vector<artifact::SourceItem>> selected_artifacts(const Context& context, artifact::Source& source,
                                                              const Arguments& arguments,
                                                              std::vector<std::string> include);
 Result<std::uint64_t> max_ratio(const Arguments& arguments); ///< A031

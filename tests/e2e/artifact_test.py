@@ -176,6 +176,14 @@ def test_what_is_not_read_is_a_finding_with_its_bytes(own_artifacts, tmp_path):
     assert "A054 fft_lib_generic.tar.gz" in refused("A021", 3, "artifact", "fetch", "--from", alone, "--output-dir", tmp_path / "none").err
 
 
+def test_a_group_that_is_there_in_part(own_artifacts, tmp_path):
+    for directory in own_artifacts.glob(f"*_{small_artifacts.FAMILY}"):
+        directory.rename(own_artifacts / directory.name.replace(small_artifacts.FAMILY, "gfx1030"))
+    done = good("artifact", "fetch", "--from", own_artifacts, "--output-dir", tmp_path / "out", "--artifact-group", small_artifacts.FAMILY, "--json")
+    assert "warning[A022]: gfx103X-dgpu: gfx103X-dgpu is taken without gfx1031, gfx1032, gfx1034" in done.err
+    assert [f["code"] for f in done.json["findings"]] == ["A022"]
+
+
 def test_archives_named_by_target_are_those_of_a_group(own_artifacts, tmp_path):
     """The group's targets are in the families table; the archives carry a target's name."""
     archives = tmp_path / "archives"
