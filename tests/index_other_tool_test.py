@@ -119,6 +119,16 @@ def test_what_is_false_on_a_page_of_another_tool_is_an_error(run, repository):
     assert ("I012", "error", "demo-base/index.html: demo_base-1.0+rocm.1-py3-none-any.whl") in findings(repository, code=6)
 
 
+def test_what_installers_ignore_on_a_page_of_another_tool_is_no_error(repository):
+    """An index function lists all that lies there, and the way up."""
+    names = sorted(path.name for path in repository.iterdir() if path.is_file())
+    assert "pages.json" in names and any(name.endswith(".whl.metadata") for name in names)
+    (repository / "index.html").write_text(html("../", "../index.html", "gone.txt", *(name.replace("+", "%2B") for name in names), *(f"{project}/" for project in PROJECTS)))
+    assert findings(repository) == named("index.html")
+    (repository / "index.html").write_text(html("../index.html", "demo_app-9.0-py3-none-any.whl"))
+    assert findings(repository, code=1) == [*named("index.html"), ("I010", "error", "index.html: demo_app-9.0-py3-none-any.whl")]
+
+
 def test_our_own_errors_stay_beside_another_tool(repository):
     write_another_index(repository)
     (repository / "simple/demo-app/index.html").unlink()

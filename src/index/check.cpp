@@ -82,9 +82,8 @@ Result<Facts> look_at_files(Site& site, const Claims& claims, const CheckOptions
   return all;
 }
 
-CheckReport judge(const Site& site, const Reading& reading, const Facts& facts) {
+CheckReport judge(const OtherTool& other, const Reading& reading, const Facts& facts) {
   CheckReport report{{}, reading.pages, reading.projects.size(), 0, false};
-  OtherTool other(site, reading);
   auto add = [&](const Findings& findings) {
     std::ranges::copy_if(findings, std::back_inserter(report.findings), [&](const auto& f) { return other.counts(f); });
   };
@@ -111,8 +110,10 @@ CheckReport judge(const Site& site, const Reading& reading, const Facts& facts) 
 
 Result<CheckReport> check_index(Site& site, const CheckOptions& options) {
   TRY(auto reading, read_all_pages(site, options));
+  OtherTool other(site, reading);
+  other.drop_ignored_links(reading.claims);
   TRY(auto facts, look_at_files(site, reading.claims, options));
-  return judge(site, reading, facts);
+  return judge(other, reading, facts);
 }
 
 Result<CheckReport> check_index(const std::string& directory, const CheckOptions& options) {

@@ -1,5 +1,6 @@
 #include "index/other_tool.hpp"
 
+#include "dist/name.hpp"
 #include <algorithm>
 #include <string_view>
 
@@ -9,6 +10,9 @@ namespace {
 
 /// A link that leads nowhere, and a hash or a size that is false. Installers fail for them, whoever wrote the page.
 constexpr std::string_view k_false_claims[] = {"I010", "I012", "I013"};
+
+/// Whether installers take a link to a file of this name for a package.
+bool is_package_name(const std::string& name) { return dist::DistributionName::parse(name).has_value(); }
 
 } // namespace
 
@@ -23,8 +27,23 @@ OtherTool::OtherTool(const Site& site, const Reading& reading) : top_(site.place
 }
 
 bool OtherTool::counts(const Finding& finding) const {
-  auto page = finding.place.substr(0, finding.place.find(": ")); // "simple/rocm/index.html: rocm-1.0.tar.gz"
-  return !names_.contains(page) || std::ranges::find(k_false_claims, finding.code) != std::end(k_false_claims);
+  constexpr std::string_view k_colon = ": "; // "simple/rocm/index.html: rocm-1.0.tar.gz"
+  auto end = finding.place.find(k_colon);
+  if (!names_.contains(finding.place.substr(0, end))) return true;
+  // Of a link that leads out of the place.
+  if (finding.severity == Severity::note && end != std::string::npos &&
+      !is_package_name(finding.place.substr(end + k_colon.size())))
+    return false;
+  return std::ranges::find(k_false_claims, finding.code) != std::end(k_false_claims);
+}
+
+void OtherTool::drop_ignored_links(Claims& claims) const {
+  for (auto& [target, said] : claims)
+    std::erase_if(said, [&](const Claim& claim) {
+      auto page = claim.place.substr(0, claim.place.find(": "));
+      return names_.contains(page) && !is_package_name(claim.file.url_name());
+    });
+  std::erase_if(claims, [](const auto& one) { return one.second.empty(); });
 }
 
 Findings OtherTool::findings() const {
