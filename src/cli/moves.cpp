@@ -166,7 +166,8 @@ Json carried_json(const promote::DistributionReceipt& receipt) {
   const auto& plan = receipt.plan;
   return {{"directory", plan.directory()},  {"generation", receipt.generation}, {"moved", receipt.moved},
           {"completed", receipt.completed}, {"sets_left", plan.leave},          {"sets_back", plan.come_back},
-          {"blocked", plan.blocks},         {"unblocked", plan.unblocks},       {"writes", receipt.writes}};
+          {"blocked", plan.blocks},         {"unblocked", plan.unblocks},       {"still_listed", plan.listed_on},
+          {"writes", receipt.writes}};
 }
 
 std::string carried_text(const promote::DistributionReceipt& receipt, bool dry_run) {
@@ -175,8 +176,12 @@ std::string carried_text(const promote::DistributionReceipt& receipt, bool dry_r
   if (receipt.completed)
     return fmt::format("done before  {}  {} written to complete it\n", place, units::things(receipt.writes, "object"));
   if (!plan.moves()) return fmt::format("nothing to do  {} shows that already\n", place);
-  return fmt::format("{:<11} {}  {} out, {} back, {} blocked\n", dry_run ? "would move" : "moved", place,
-                     units::things(plan.leave, "set"), plan.come_back, units::things(plan.blocks, "file"));
+  auto text = fmt::format("{:<11} {}  {} out, {} back, {} blocked\n", dry_run ? "would move" : "moved", place,
+                          units::things(plan.leave, "set"), plan.come_back, units::things(plan.blocks, "file"));
+  if (plan.listed_on != 0)
+    text += fact("history", "{} of the files that leave {} on the pages, as untested history", plan.listed_on,
+                 plan.listed_on == 1 ? "stays" : "stay");
+  return text;
 }
 
 Flag move_dry_run_flag() {

@@ -15,6 +15,7 @@ struct DistributionPlan {
   registry::Shown next;
   std::size_t leave = 0, come_back = 0;           ///< sets
   std::size_t blocks = 0, unblocks = 0;           ///< files
+  std::size_t listed_on = 0;                      ///< of the blocked files: pages list them, as untested history
   std::vector<registry::FileRecord> returns = {}; ///< files that it does not show now; each once
   Findings notes = {};                            ///< O063: what stays out
   registry::PlanDigest digest = {};               ///< no time and no name of a person: equal as long as nothing moved
@@ -25,7 +26,8 @@ struct DistributionPlan {
 };
 
 /// The plan that makes it show `next`. Files that are then in no shown set are blocked, those that come back are not
-/// any more. corrupt O003 if a file that comes back is missing. Two reads for each set, a listing for what comes back.
+/// any more. corrupt O003 if a file that comes back is missing. Two reads for each set, a listing for what comes back,
+/// and where files are blocked a listing and a read for each record of untested history.
 Result<DistributionPlan> plan_shown(store::ObjectReader& store, const registry::Distribution& expected,
                                     std::vector<registry::ShownSet> next);
 /// Back to what generation `to` showed (0: nothing of ours), or without it to what was shown before the last move that
