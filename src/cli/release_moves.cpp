@@ -233,6 +233,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   TRY(asked.request.pin_from,
       rules_to_pin(context, arguments, {arguments.get("--store"), each.dry_run}, *asked.store, channels));
   release::Options options{each, {}};
+  asked.to.let_go_elsewhere = channels.size() > 1;
   if (asked.to.store && !each.dry_run) // of all channels: the first of them to arrive decides who else may
     TRY_DO(release::check_feeders({*asked.store, asked.to, asked.request.source.resolved.sets}));
   if (asked.to.store)

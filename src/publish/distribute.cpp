@@ -309,6 +309,7 @@ Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const s
     brought[set.set.directory].push_back({set.digest, set.set, {}});
   }
   std::vector<HistoryPlan> histories;
+  std::set<std::string> used;
   for (const auto& [directory, planned] : directories) {
     TRY(auto there, registry::read_distribution(target, directory));
     if (there) TRY_DO(registry::refuse_blocked(there->record, brought[directory], address_of(target, directory)));
@@ -316,9 +317,12 @@ Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const s
     TRY(auto objects, check_place(target, directory));
     bool guarded = there && !there->record.fed_by.empty();
     TRY(auto history, plan_history(target, {directory, std::move(objects), planned, guarded}, options));
+    used.insert(history.used.begin(), history.used.end());
     if (!history.files.empty() || !history.let_go.empty() || !history.notes.empty())
       histories.push_back(std::move(history));
   }
+  if (!options.let_go_elsewhere && !directories.empty())
+    TRY_DO(refuse_unused(options.let_go, used, directories.begin()->first));
   TRY(auto copies, copies_of(target, sets, options.hash_bytes));
   TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     const auto& copy = copies[i];

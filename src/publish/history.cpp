@@ -193,9 +193,8 @@ Unexpected would_be_lost(const ObjectReader& target, const std::string& director
 Result<void> judge_losses(const ObjectReader& target, const UnshownByName& unshown, const Reasons& reasons,
                           const GivenUp& given_up, HistoryPlan& plan) {
   std::vector<std::string> lines;
-  std::set<std::string> used;
   for (const auto& [name, why] : reasons) {
-    if (given_up.is_now(name, used)) {
+    if (given_up.is_now(name, plan.used)) {
       plan.let_go.push_back(name);
       continue;
     }
@@ -204,12 +203,16 @@ Result<void> judge_losses(const ObjectReader& target, const UnshownByName& unsho
       lines.push_back(fmt::format("{}  in {}{}", name, place, why.empty() ? "" : ": " + why));
   }
   if (!lines.empty()) return would_be_lost(target, plan.directory, std::move(lines));
-  for (const auto& wanted : given_up.now)
-    if (!used.contains(wanted) && !unshown.empty())
-      return fail(ErrorKind::invalid_argument, "P110",
-                  fmt::format("--replace {}: no link to it would be lost in {}", wanted, plan.directory),
-                  "leave it out; without it the command says what would be lost");
+  for (const auto& name : given_up.earlier) given_up.is_now(name, plan.used); // the same command once more
   return {};
+}
+
+/// A run that was killed may have hidden a package already: its file still lies there.
+void use_hidden(const Planned& planned, const FileNames& shown, const GivenUp& given_up, HistoryPlan& plan) {
+  for (const auto& object : planned.objects) {
+    auto name = package_at(std::string_view(object.key).substr(planned.directory.size() + 1));
+    if (!name.empty() && !shown.contains(name)) given_up.is_now(name, plan.used);
+  }
 }
 
 /// Pages of another tool stay as they are in a directory that has ours, so nothing is lost there.
@@ -267,6 +270,16 @@ bool GivenUp::is_now(const std::string& name, std::set<std::string>& used) const
   return false;
 }
 
+Result<void> refuse_unused(const std::vector<std::string>& let_go, const std::set<std::string>& used,
+                           const std::string& where) {
+  for (const auto& wanted : let_go)
+    if (!used.contains(wanted))
+      return fail(ErrorKind::invalid_argument, "P110",
+                  fmt::format("--replace {}: no link to it would be lost in {}", wanted, where),
+                  "leave it out; without it the command says what would be lost");
+  return {};
+}
+
 std::uint64_t HistoryPlan::bytes() const {
   std::uint64_t total = 0;
   for (const auto& file : files) total += file.size;
@@ -295,6 +308,7 @@ Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, co
   if (planned.objects.empty()) return plan;
   TRY(auto known, known_in(target, planned, plan.notes));
   GivenUp given_up{options.let_go, known.given_up};
+  auto shown = known.shown;
   TRY(auto unshown, unshown_packages(target, {planned.directory, planned.objects, std::move(known.shown), options.all},
                                      options.transfers));
   Reasons reasons;
@@ -302,6 +316,7 @@ Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, co
     auto notes = left_out(target, unshown, planned);
     plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
     TRY_DO(judge_losses(target, unshown, reasons, given_up, plan));
+    use_hidden(planned, shown, given_up, plan);
     return plan;
   }
   auto candidates = candidates_of(planned, unshown, reasons);
@@ -310,6 +325,8 @@ Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, co
   TRY_DO(looking.run(candidates), "while looking at what is in " + planned.directory);
   TRY_DO(leave_out_blocked(target, planned.objects, plan));
   TRY_DO(judge_losses(target, unshown, reasons, given_up, plan));
+  for (const auto& file : plan.files) shown.insert(file.filename);
+  use_hidden(planned, shown, given_up, plan);
   std::ranges::sort(plan.files, {}, &HistoryFile::filename);
   return plan;
 }

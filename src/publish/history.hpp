@@ -17,6 +17,7 @@ struct HistoryOptions {
   unsigned transfers = 4;
   std::string temporary = "/tmp";       ///< where source distributions are put for as long as they are read
   std::vector<std::string> let_go = {}; ///< names of files or projects whose links may be lost (`--replace`)
+  bool let_go_elsewhere = false;        ///< other directories have a say, too: a name of `let_go` may fit nothing here
   bool all = false;                     ///< also what no page links to, in a directory that has our pointer
   bool keep_notes = false;              ///< note what was looked at, so that a killed run is resumed
   std::function<void(std::uint64_t files)> on_progress = {}; ///< files looked at so far; by one thread at a time
@@ -29,6 +30,7 @@ struct HistoryPlan {
   std::vector<registry::HistoryFile> files;    ///< sorted by filename
   std::map<std::string, std::string> sidecars; ///< by filename: METADATA of wheels that have no metadata file yet
   std::vector<std::string> let_go;             ///< packages whose links are lost, because `--replace` names them
+  std::set<std::string> used;                  ///< names of HistoryOptions::let_go that fit something here
   std::size_t noted = 0;                       ///< files that an earlier run has looked at
   Findings notes;                              ///< P112, P117, P124, P126
   std::uint64_t bytes() const;
@@ -59,11 +61,16 @@ struct GivenUp {
 /// Looks at every package that unshown_packages() (foreign.hpp) finds in the directory: the end of its archive, the
 /// central directory and METADATA of a wheel; all of a source distribution. Fails with already_exists P090 if one of
 /// them cannot be taken over and `let_go` does not name it: it lies elsewhere, its container is broken, or its name and
-/// METADATA differ. What was taken over earlier and has changed is a note (P117). invalid_argument P110 if `let_go`
-/// names something that would not be lost. What the distribution blocks is left out (P126). In a guarded directory
-/// nothing is looked at or taken over. precondition_failed P111 if a file disappears meanwhile. Costs one request for
-/// each page, four for each wheel, and at most 256 KiB of each wheel besides its central directory.
+/// METADATA differ. What was taken over earlier and has changed is a note (P117). What the distribution blocks is left
+/// out (P126). In a guarded directory nothing is looked at or taken over. precondition_failed P111 if a file disappears
+/// meanwhile. Costs one request for each page, four for each wheel, and at most 256 KiB of each wheel besides its
+/// central directory.
 Result<HistoryPlan> plan_history(store::ObjectStore& target, const Planned& planned, const HistoryOptions& options);
+
+/// invalid_argument P110 if `let_go` names something that none of the plans would lose or has lost: a mistyped name
+/// must not look like a decision. `where`: the place, for people. Pure.
+Result<void> refuse_unused(const std::vector<std::string>& let_go, const std::set<std::string>& used,
+                           const std::string& where);
 
 /// Whether packages lie in a directory outside a run, flat or in directories of their projects. A listing of the
 /// directory, and one of each project until a package is found.

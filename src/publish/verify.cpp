@@ -192,7 +192,7 @@ Result<void> give_up(std::vector<ReadWhole>& read, Objects& objects, const Given
   return {};
 }
 
-Result<void> refuse_unused(const AdoptOptions& options, const std::set<std::string>& used, const std::string& place) {
+Result<void> refuse_unsealed(const AdoptOptions& options, const std::set<std::string>& used, const std::string& place) {
   for (const auto& wanted : options.let_go)
     if (!used.contains(wanted))
       return fail(ErrorKind::invalid_argument, "P110",
@@ -312,7 +312,7 @@ Result<std::vector<Plan>> plan_adoptions(ObjectStore& store, const std::string& 
     TRY(auto plan, plan_adoption_of(store, adopting, options, used), "while adopting " + adopting.directory);
     plans.push_back(std::move(plan));
   }
-  TRY_DO(refuse_unused(options, used, prefix));
+  TRY_DO(refuse_unsealed(options, used, prefix));
   return plans;
 }
 
@@ -326,7 +326,10 @@ Result<std::optional<Plan>> plan_sealing(ObjectStore& store, const std::string& 
   Objects objects;
   for (const auto& object : all)
     if (is_package_below(directory, object.key) && !sealed.contains(object.key)) objects.push_back(object);
-  if (objects.empty()) return std::optional<Plan>();
+  if (objects.empty()) {
+    TRY_DO(refuse_unsealed(options, {}, directory));
+    return std::optional<Plan>();
+  }
   TRY(auto notes, notes_in(store, directory));
   Amount amount;
   amount.add(objects, notes);
@@ -339,7 +342,7 @@ Result<std::optional<Plan>> plan_sealing(ObjectStore& store, const std::string& 
   Adopting adopting{directory, std::move(objects), std::move(notes),
                     origin,    std::move(yanked),  std::move(history.given_up)};
   TRY(auto plan, plan_adoption_of(store, adopting, options, used), "while sealing what is in " + directory);
-  TRY_DO(refuse_unused(options, used, directory));
+  TRY_DO(refuse_unsealed(options, used, directory));
   return plan.files.empty() ? std::nullopt : std::optional(std::move(plan));
 }
 

@@ -97,6 +97,7 @@ Result<void> check_delivery(const Consignment& what, const Means& means, const p
   options.transfers = means.transfers;
   options.temporary = means.temporary;
   options.let_go = to.let_go;
+  options.let_go_elsewhere = to.let_go_elsewhere;
   options.hash_bytes = to.hash_bytes;
   TRY(auto histories, publish::check_distribution(*to.store, planned, options));
   for (auto& history : histories) to.found->insert_or_assign(history.directory, std::move(history));

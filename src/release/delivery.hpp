@@ -22,6 +22,7 @@ struct Destination {
   /// empty digest bring all. None: the packages come from no channel.
   std::map<registry::SetDigest, std::vector<std::string>> channels = {};
   std::vector<std::string> let_go = {}; ///< names of packages of other tools whose links may be lost
+  bool let_go_elsewhere = false; ///< channels of one release share `let_go`: a name may fit nothing of one of them
   /// The packages of other tools that the check found there before the channel moved. The copy afterwards uses them.
   std::shared_ptr<publish::Histories> found = std::make_shared<publish::Histories>();
   /// Asked when everything is copied, before a directory shows it; an error leaves it as it is.

@@ -192,6 +192,7 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   options.on_progress = [&](std::uint64_t) { progress->update(place.store->counters().bytes_read); };
   TRY(auto objects, publish::check_place(*place.store, place.directory));
   TRY(auto plan, publish::plan_history(*place.store, {place.directory, std::move(objects)}, options));
+  TRY_DO(publish::refuse_unused(options.let_go, plan.used, place.directory));
   progress->finish();
   context.out.findings(plan.notes);
   done.histories.push_back(history_json(plan));
