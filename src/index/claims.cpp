@@ -33,8 +33,10 @@ Finding null_field(const std::string& place, const std::string& field) {
 void judge_fields(const Claim& claim, Findings& findings) {
   const auto& file = claim.file;
   if (file.hashes.empty() && file.untested)
-    findings.push_back(warning_at(claim.place, "I011", "no hash: untested history, whose bytes nobody has read",
-                                  "`quarry set adopt --seal` reads them, and its pages have hashes"));
+    findings.push_back(
+        warning_at(claim.place, "I011", "no hash: untested history, whose bytes nobody has read",
+                   "`quarry set adopt --seal` reads them, and its pages have hashes; after a rollback it says "
+                   "what to unblock first"));
   else if (file.hashes.empty())
     findings.push_back(error_at(claim.place, "I011", "no hash"));
   else if (!file.sha256())

@@ -15,6 +15,7 @@
 #include "publish/history.hpp"
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
+#include "publish/seal_again.hpp"
 #include "publish/verify.hpp"
 #include "run/locator.hpp"
 #include <algorithm>
@@ -157,11 +158,32 @@ Result<void> adopt_run(Context& context, const Arguments& arguments, const Adopt
   return {};
 }
 
+/// Sealed sets that a rollback took out, and that nothing blocks any more.
+Result<void> show_again(Context& context, const Arguments& arguments, const AdoptPlace& place,
+                        const std::vector<registry::SealedSet>& sets, Adopted& done) {
+  bool dry_run = arguments.has("--dry-run");
+  TRY_DO(publish::refuse_blocked_seals(*place.store, place.directory, sets));
+  for (const auto& one : sets)
+    done.sets.push_back({{"set", one.digest}, {"directory", place.directory}, {"files", files_json(one.set.files)}});
+  if (!dry_run) {
+    auto now = sys::Timestamp::from_us(context.clock.now_us());
+    publish::Sealing sealing{now, who(context), arguments.get("--reason"), done.completion};
+    TRY(auto notes, publish::show_sealed(*place.store, place.directory, sets, sealing));
+    context.out.findings(notes);
+  }
+  for (const auto& one : sets)
+    context.out.data(fact(dry_run ? "would show" : "shown", "set:{}  again: its {} sealed before", one.digest,
+                          one.set.files.size() == 1 ? "file was" : "files were"));
+  return {};
+}
+
 Result<void> seal_directory(Context& context, const Arguments& arguments, const AdoptPlace& place, Adopted& done) {
   auto progress = context.out.progress("verifying", 0);
   auto options = adopt_options(context, arguments, *progress);
   TRY(auto plan, publish::plan_sealing(*place.store, place.directory, options));
   progress->finish();
+  TRY(auto again, publish::sealed_but_not_shown(*place.store, place.directory));
+  if (!plan && !again.empty()) return show_again(context, arguments, place, again, done);
   if (!plan) {
     context.out.data("sealed      nothing: every package here is in a sealed set or given up\n");
     if (arguments.has("--dry-run")) return {};
@@ -170,11 +192,17 @@ Result<void> seal_directory(Context& context, const Arguments& arguments, const 
     return {};
   }
   show_plan(context, *plan, done);
-  if (arguments.has("--dry-run")) return {};
-  TRY(auto notes, publish::seal_in_place(*place.store, *plan,
-                                         {options.now, who(context), arguments.get("--reason"), done.completion}));
-  context.out.findings(notes);
-  context.out.data(fact("sealed", "set:{}", plan->set_digest));
+  if (!arguments.has("--dry-run")) {
+    TRY(auto notes, publish::seal_in_place(*place.store, *plan,
+                                           {options.now, who(context), arguments.get("--reason"), done.completion}));
+    context.out.findings(notes);
+    context.out.data(fact("sealed", "set:{}", plan->set_digest));
+  }
+  if (again.empty()) return {};
+  auto shown = show_again(context, arguments, place, again, done);
+  if (shown || shown.error().code != "R022") return shown;
+  // What is new is sealed all the same.
+  context.out.findings({{"R022", Severity::warning, place.directory, shown.error().message, shown.error().hint}});
   return {};
 }
 
@@ -255,7 +283,8 @@ Command adopt_command() {
           "each project, such as v5/rocm/core/whl-next, become untested history: each "
           "is looked at by ranges (the end of the archive, its directory, METADATA), and a record says name, size, "
           "ETag, and the sha256 where somebody said it. Our pages list them; no gate counts them. With `--seal` "
-          "every byte is read, and they become a sealed set.\n\n"
+          "every byte is read, and they become a sealed set. A set that was sealed there and that a rollback took out "
+          "is shown again, once `quarry channel unblock` has let its files in.\n\n"
           "No package is moved or changed; with a seal, a `.metadata` file that is not METADATA of its wheel is "
           "replaced. Where a protected channel feeds the directory, `--sign KEY` signs the move if the channel's "
           "policy wants signed moves. A run that was killed goes on where it was: what was looked at is noted "
@@ -284,7 +313,7 @@ Command adopt_command() {
       .exit_codes = {{2, "a package has findings: `quarry wheel verify` lists them"},
                      {3, "there is no package, or --complete names no record without a move"},
                      {6, "a package's container or RECORD is broken or ambiguous"},
-                     {10, "a policy wants this move signed, or a record has no move"},
+                     {10, "a policy wants this move signed, a record has no move, or sealed files are blocked"},
                      {7, "a sealed name has other bytes, a page would lose a link, or a file changed meanwhile"}},
       .schema = "quarry.set-adopt/1",
       .run = run_adopt};
