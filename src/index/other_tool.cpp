@@ -30,7 +30,7 @@ bool OtherTool::counts(const Finding& finding) const {
   constexpr std::string_view k_colon = ": "; // "simple/rocm/index.html: rocm-1.0.tar.gz"
   auto end = finding.place.find(k_colon);
   if (!names_.contains(finding.place.substr(0, end))) return true;
-  // Of a link that leads out of the place.
+  // A note says that a link leads out of the place.
   if (finding.severity == Severity::note && end != std::string::npos &&
       !is_package_name(finding.place.substr(end + k_colon.size())))
     return false;

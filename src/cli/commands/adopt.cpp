@@ -199,10 +199,11 @@ Result<void> seal_directory(Context& context, const Arguments& arguments, const 
     context.out.data(fact("sealed", "set:{}", plan->set_digest));
   }
   if (again.empty()) return {};
-  auto shown = show_again(context, arguments, place, again, done);
-  if (shown || shown.error().code != "R022") return shown;
+  auto free = publish::refuse_blocked_seals(*place.store, place.directory, again);
+  if (free || free.error().kind != ErrorKind::held) return show_again(context, arguments, place, again, done);
   // What is new is sealed all the same.
-  context.out.findings({{"R022", Severity::warning, place.directory, shown.error().message, shown.error().hint}});
+  const auto& blocked = free.error();
+  context.out.findings({{blocked.code, Severity::warning, place.directory, blocked.message, blocked.hint}});
   return {};
 }
 
