@@ -46,6 +46,7 @@ std::optional<Error> unread_form(std::string_view file) {
                                                      ".tzst",  ".zip",      ".7z"};
   auto ending = std::find_if(endings.begin(), endings.end(), [&](auto e) { return file.ends_with(e); });
   auto name = parse_name(ending == endings.end() ? file : file.substr(0, file.size() - ending->size()));
+  if (name && name->target.find('.') != std::string::npos) return std::nullopt; // `blas_lib_gfx942.tar.zst.sha256sum`
   if (name)
     return Error::of(ErrorKind::invalid_argument, "A054",
                      fmt::format("{} is named like an artifact, but {}", file,

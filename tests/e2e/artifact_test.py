@@ -179,9 +179,9 @@ def test_what_is_not_read_is_a_finding_with_its_bytes(own_artifacts, tmp_path):
 def test_a_group_that_is_there_in_part(own_artifacts, tmp_path):
     for directory in own_artifacts.glob(f"*_{small_artifacts.FAMILY}"):
         directory.rename(own_artifacts / directory.name.replace(small_artifacts.FAMILY, "gfx1030"))
-    done = good("artifact", "fetch", "--from", own_artifacts, "--output-dir", tmp_path / "out", "--artifact-group", small_artifacts.FAMILY, "--json")
-    assert "warning[A022]: gfx103X-dgpu: gfx103X-dgpu is taken without gfx1031, gfx1032, gfx1034" in done.err
-    assert [f["code"] for f in done.json["findings"]] == ["A022"]
+    words = ("artifact", "fetch", "--from", own_artifacts, "--output-dir", tmp_path / "out", "--artifact-group", small_artifacts.FAMILY)
+    assert "warning[A022]: gfx103X-dgpu: gfx103X-dgpu is taken without gfx1031, gfx1032, gfx1034" in good(*words).err
+    assert [f["code"] for f in good(*words, "--json").json["findings"]] == ["A022"]
 
 
 def test_archives_named_by_target_are_those_of_a_group(own_artifacts, tmp_path):

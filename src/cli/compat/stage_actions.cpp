@@ -2,7 +2,6 @@
 #include "artifact/pack.hpp"
 #include "artifact/pattern.hpp"
 #include "artifact/upload.hpp"
-#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/compat/bootstrap.hpp"
@@ -42,7 +41,8 @@ bool is_made_here(const Names& names, const artifact::SourceItem& item) { return
 
 /// Archives that the build has packed itself go up as they are.
 Result<void> link_archive(const std::string& from, const std::string& to, const artifact::SourceItem& item) {
-  if (item.defect && item.defect->is(codes::link_leads_nowhere)) return fail(*item.defect);
+  bool leads_nowhere = item.defect && !item.absent && !sys::exists(path::join(from, item.file));
+  if (leads_nowhere) return fail(*item.defect);
   for (const auto& name : {item.file, item.file + std::string(artifact::k_checksum_suffix)})
     if (sys::exists(path::join(from, name)))
       TRY_DO(sys::hard_link(path::join(from, name), path::join(to, name)), "while taking " + name);
