@@ -200,7 +200,9 @@ TEST_F(UntestedHistory, BesideJudgedPackagesNothingIsTakenOver) {
   EXPECT_EQ(note.code, "P124");
   EXPECT_THAT(note.message, HasSubstr("broken-1-py3-none-any.whl, demo-0.9-py3-none-any.whl"));
   EXPECT_THAT(note.fix, HasSubstr("quarry set adopt " + k_dir + " --store " + target_->describe()));
-  EXPECT_EQ(look({"demo"}).error().code, "P110") << "nothing would be lost";
+  auto refused = look({"mistyped"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P110") << "nothing would be lost";
   HistoryOptions all;
   all.all = true;
   all.temporary = ::testing::TempDir();
