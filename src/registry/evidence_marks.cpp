@@ -84,10 +84,6 @@ Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets
     all.evidence.insert(all.evidence.end(), one.evidence.begin(), one.evidence.end());
     for (auto& [digest, keys] : one.attempts) std::ranges::move(keys, std::back_inserter(all.attempts[digest]));
   }
-  for (auto& [digest, keys] : all.attempts) { // a caller may name a set twice
-    std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  }
   std::sort(all.evidence.begin(), all.evidence.end());
   all.evidence.erase(std::unique(all.evidence.begin(), all.evidence.end()), all.evidence.end());
   return all;
