@@ -78,9 +78,9 @@ struct Snapshot {
 ///   4. and read again whether the token is the same
 ///   5. write the pages of the batch that differ
 ///   6. remove stale pages; if one was removed, compare the token again
-///   7. write the new state if its bytes differ, if-match the last ETag of the state object (from step 1 or 2). If
-///      pages were written in step 5 and the new state was not, because it has the same bytes or there is none, compare
-///      the token once more
+///   7. write the new state if its bytes differ, if-match the last ETag of the state object (from step 1 or 2). If step
+///      5 wrote pages and the state was not written (its bytes are the same, or these pages have no state object),
+///      compare the token once more
 /// The state object is read before the snapshot for this reason: if two writers work at the same time, the one that was
 /// overtaken fails at 2 or 7, because the other one has written the state object since.
 struct PageSource {

@@ -31,7 +31,7 @@ private:
   std::map<std::string, Chain> chains_;
 };
 
-/// The feeder of this channel; null: there is none.
+/// The feeder of this channel; null if it does not feed the directory.
 const registry::Feeder* feeder_in(const std::vector<registry::Feeder>& feeders, const std::string& channel);
 bool has_policy(const std::vector<registry::Feeder>& feeders, const registry::PolicyDigest& policy);
 

@@ -31,8 +31,8 @@ struct Options {
                             ///< plan
   std::optional<Ed25519PrivateKey> key = {}; ///< signs the move; held O041 if the channel's policy wants another one
   std::optional<registry::Identity> identity = {}; ///< of this job, for the ledger
-  /// Of a promotion for which nobody has named a policy: takes the channel's policy into the request that promote()
-  /// got. Called when another job has bound one to the channel since. Without it: held O012.
+  /// Called when another job has bound a policy to the channel meanwhile, and nobody has named one for this promotion.
+  /// It puts the channel's policy into the request that promote() got. Empty: the promotion is held (O012).
   std::function<Result<void>()> bound_anew = {};
   /// The time at which each round judges; without it, that of the request.
   std::function<std::int64_t()> clock_us = {};

@@ -75,7 +75,7 @@ protected:
   index::IndexPage page(const std::string& name) {
     return *index::read_page({**target_->get(k_dir + "/" + name, 1 << 20), name});
   }
-  /// Of the recorded moves, newest first.
+  /// The actions of the recorded moves, newest first.
   std::vector<std::string> actions() {
     std::vector<std::string> words;
     auto moves = registry::distribution_moves(*target_, registry::require_distribution(*target_, k_dir)->record, 9);

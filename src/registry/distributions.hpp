@@ -93,7 +93,7 @@ std::string distribution_key(const std::string& directory);
 /// Pure.
 std::string distribution_view_key(const std::string& directory, const DistributionViewDigest& digest);
 /// `place` is a store that is opened at a distribution's own directory. Reads `distribution.json` there and returns the
-/// directory that it names; "" if there is none. One read. B002 to B004; corrupt R011, R012.
+/// directory that it names; "" if that object does not exist. One read. B002 to B004; corrupt R011, R012.
 Result<std::string> directory_of_distribution(ObjectReader& place);
 
 struct Distribution {

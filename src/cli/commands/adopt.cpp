@@ -312,7 +312,7 @@ Command adopt_command() {
       .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"},
                    {"quarry set adopt s3://dist/v2/gfx94X-dcgpu", "keep what a release bucket holds"}},
       .exit_codes = {{2, "a package has findings: `quarry wheel verify` lists them"},
-                     {3, "there is no package, or --complete names no record without a move"},
+                     {3, "no package was found, or no record without a move has the digest that --complete gives"},
                      {6, "a package's container or RECORD is broken or ambiguous"},
                      {10, "a policy wants this move signed, a record has no move, or sealed files are blocked"},
                      {7, "a sealed name has other bytes, a page would lose a link, or a file changed meanwhile"}},
