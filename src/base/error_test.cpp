@@ -58,6 +58,9 @@ TEST(Finding, RendersWithItsFix) {
                     {"Z004", Severity::note, "", "is fine", ""}};
   EXPECT_EQ(render(findings), "warning[Z003]: x.whl: is odd\n  hint: build it again\nnote[Z004]: is fine\n");
   EXPECT_FALSE(has_errors(findings));
+  findings[0].details = {"refused by: pip"};
+  EXPECT_TRUE(
+      render(findings).starts_with("warning[Z003]: x.whl: is odd\n  refused by: pip\n  hint: build it again\n"));
   findings.push_back({"Z005", Severity::error, "", "is wrong", ""});
   EXPECT_TRUE(has_errors(findings));
   EXPECT_FALSE(has_errors({}));

@@ -22,6 +22,7 @@ std::string render(const Findings& findings) {
   for (const auto& f : findings) {
     text += std::string(to_string(f.severity)) + "[" + f.code + "]: " + (f.place.empty() ? "" : f.place + ": ") +
             f.message + "\n";
+    for (const auto& detail : f.details) text += "  " + detail + "\n";
     if (!f.fix.empty()) text += "  hint: " + f.fix + "\n";
   }
   return text;

@@ -96,7 +96,10 @@ public:
   void findings(const Findings& found) override {
     if (options_.json) return;
     Findings shown = found;
-    for (auto& one : shown) one = {one.code, one.severity, line(one.place), line(one.message), line(one.fix)};
+    for (auto& one : shown) {
+      for (auto* text : {&one.place, &one.message, &one.fix}) *text = line(*text);
+      for (auto& text : one.details) text = line(text);
+    }
     if (options_.quiet) std::erase_if(shown, [](const Finding& f) { return f.severity == Severity::note; });
     if (!shown.empty()) to_err(render(shown));
   }

@@ -70,7 +70,7 @@ int exit_code_of(const std::vector<InspectedWheel>& wheels, const Findings& find
 /// The findings as people read them: below each one who refuses the wheel for it.
 Findings with_refusals(Findings findings, const inspect::Refusals& refusals) {
   for (auto& finding : findings)
-    if (const auto* row = refusals.find(finding)) finding.message += "\n  refused by: " + refusals.text_of(*row);
+    if (const auto* row = refusals.find(finding)) finding.details.push_back("refused by: " + refusals.text_of(*row));
   return findings;
 }
 
