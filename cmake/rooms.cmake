@@ -1,8 +1,8 @@
 # The house: one static library per room, and stairs that only go down.
 #
-#   add_room(name FLOOR n [COLD] [TESTS_APART] [FUZZED] USES room... [LIBRARIES external...])
+#   add_room(name FLOOR n [COLD] [FUZZED] USES room... [LIBRARIES external...])
 #
-# TESTS_APART: test files share names, so they are never compiled as one. FUZZED: a fuzzer runs most of the room.
+# FUZZED: a fuzzer runs most of the room.
 #
 # Compiles src/<name>/**.cpp into the library `<name>`; files *_test.cpp become the test program `<name>_test`, files
 # *_bench.cpp the benchmark `<name>_bench`. A room may use rooms on lower floors, and rooms of its own floor that were added
@@ -10,7 +10,7 @@
 set_property(GLOBAL PROPERTY QUARRY_ROOMS "")
 
 function(add_room name)
-  cmake_parse_arguments(ROOM "COLD;TESTS_APART;FUZZED" "FLOOR" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD;FUZZED" "FLOOR" "USES;LIBRARIES" ${ARGN})
   get_property(rooms GLOBAL PROPERTY QUARRY_ROOMS)
   foreach(used IN LISTS ROOM_USES)
     if(NOT used IN_LIST rooms)
@@ -64,9 +64,9 @@ function(add_room name)
     add_executable(${name}_test ${tests})
     # Optimising tests costs three quarters of their compile time (nine tenths with sanitizers) and saves none of ours.
     target_compile_options(${name}_test PRIVATE -O0)
-    if(QUARRY_UNITY AND NOT ROOM_TESTS_APART)
+    if(QUARRY_UNITY)
       # The headers of GoogleTest alone take two seconds in each file.
-      set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+      set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     endif()
     target_link_libraries(${name}_test PRIVATE ${name} GTest::gtest_main GTest::gmock)
     target_compile_definitions(${name}_test PRIVATE QUARRY_SOURCE_DIR="${CMAKE_SOURCE_DIR}" QUARRY_BINARY_DIR="${CMAKE_BINARY_DIR}")

@@ -20,6 +20,6 @@ if(QUARRY_SANITIZE)
   add_link_options(-fsanitize=${QUARRY_SANITIZE})
 endif()
 find_program(MOLD mold)
-if(MOLD AND NOT QUARRY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(MOLD AND NOT QUARRY_PORTABLE) # zig brings a linker of its own
   add_link_options(-fuse-ld=mold)
 endif()

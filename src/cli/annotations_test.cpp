@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-using namespace quarry;
-using namespace quarry::cli;
+namespace quarry::cli {
+namespace {
 
 TEST(Annotations, PointAtLinesOfFiles) {
   auto place_of = [](const char* place) {
@@ -32,3 +32,5 @@ TEST(Placed, ALineIsTakenFromFilesAndNotFromLocators) {
     EXPECT_EQ(found[i].line, 0u) << found[i].file;
   }
 }
+} // namespace
+} // namespace quarry::cli

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 const std::int64_t k_attempts_now = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
-constexpr std::int64_t k_one_minute = 60'000'000, k_hour = 60 * k_one_minute;
+constexpr std::int64_t k_one_minute = 60'000'000, k_attempts_hour = 60 * k_one_minute;
 const registry::SetDigest k_attempts_set = *registry::SetDigest::parse(std::string(64, 'a'));
 constexpr const char* k_require =
     "[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"smoke\"]\n";
@@ -53,7 +53,7 @@ protected:
     input_.attempts.push_back(record);
   }
 
-  EvidenceRecord result(Outcome outcome, const std::string& host, std::int64_t age_us = k_hour) const {
+  EvidenceRecord result(Outcome outcome, const std::string& host, std::int64_t age_us = k_attempts_hour) const {
     EvidenceRecord e;
     e.subjects = input_.subjects[0].set.files;
     e.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", ""};
@@ -104,22 +104,24 @@ TEST_P(AttemptStates, IsTold) {
 INSTANTIATE_TEST_SUITE_P(
     All, AttemptStates,
     ::testing::Values(
-        StateCase{"no_runner", AttemptState::queued, k_hour, "", SuiteState::no_runner, "its job names no machine"},
-        StateCase{"waiting", AttemptState::queued, 6 * k_hour, "mi325", SuiteState::waiting,
+        StateCase{"no_runner", AttemptState::queued, k_attempts_hour, "", SuiteState::no_runner,
+                  "its job names no machine"},
+        StateCase{"waiting", AttemptState::queued, 6 * k_attempts_hour, "mi325", SuiteState::waiting,
                   "its job has waited 6 h for mi325"},
-        StateCase{"too_long", AttemptState::queued, 6 * k_hour + k_one_minute, "mi325", SuiteState::queued_too_long,
+        StateCase{"too_long", AttemptState::queued, 6 * k_attempts_hour + k_one_minute, "mi325",
+                  SuiteState::queued_too_long,
                   "no machine has taken its job for 6 h (it waits for mi325; the policy expects one within 6 h)"},
         StateCase{"running", AttemptState::started, 30 * k_one_minute, "mi325", SuiteState::running,
                   "its job has run for 30 min"},
-        StateCase{"silent", AttemptState::started, 9 * k_hour, "mi325", SuiteState::no_result,
+        StateCase{"silent", AttemptState::started, 9 * k_attempts_hour, "mi325", SuiteState::no_result,
                   "its job began 9 h ago and left no result"},
-        StateCase{"ended", AttemptState::ended, k_hour, "mi325", SuiteState::no_result,
+        StateCase{"ended", AttemptState::ended, k_attempts_hour, "mi325", SuiteState::no_result,
                   "its job ended 60 min ago and left no result"},
-        StateCase{"skipped", AttemptState::skipped, k_hour, "mi325", SuiteState::skipped,
+        StateCase{"skipped", AttemptState::skipped, k_attempts_hour, "mi325", SuiteState::skipped,
                   "its job was skipped 60 min ago"},
-        StateCase{"cancelled", AttemptState::cancelled, k_hour, "mi325", SuiteState::cancelled,
+        StateCase{"cancelled", AttemptState::cancelled, k_attempts_hour, "mi325", SuiteState::cancelled,
                   "its job was cancelled 60 min ago"},
-        StateCase{"timed_out", AttemptState::timed_out, k_hour, "mi325", SuiteState::timed_out,
+        StateCase{"timed_out", AttemptState::timed_out, k_attempts_hour, "mi325", SuiteState::timed_out,
                   "its job ran into its time limit 60 min ago"}),
     [](const auto& one) { return std::string(one.param.name); });
 
@@ -130,9 +132,10 @@ TEST_F(Attempts, NothingAnnouncedIsUntested) {
 }
 
 TEST_F(Attempts, TheNewestSpeaksAndOneJobIsOneAttempt) {
-  attempt(AttemptState::cancelled, 5 * k_hour, "mi325", "https://ci/1");
-  attempt(AttemptState::queued, 2 * k_hour, "mi325", "https://ci/2");
-  attempt(AttemptState::started, 2 * k_hour + k_one_minute, "mi325", "https://ci/2"); // its machine's clock is behind
+  attempt(AttemptState::cancelled, 5 * k_attempts_hour, "mi325", "https://ci/1");
+  attempt(AttemptState::queued, 2 * k_attempts_hour, "mi325", "https://ci/2");
+  attempt(AttemptState::started, 2 * k_attempts_hour + k_one_minute, "mi325",
+          "https://ci/2"); // its machine's clock is behind
   auto verdict = cell();
   EXPECT_EQ(state_of(verdict), SuiteState::running);
   EXPECT_EQ(verdict.suites[0].job, "https://ci/2");
@@ -145,7 +148,7 @@ TEST_F(Attempts, OfAnotherSuiteCellOrSetSayNothing) {
            [](AttemptRecord& a) { a.cell.backend = "cpu"; },
            [](AttemptRecord& a) { a.sets = {*registry::SetDigest::parse(std::string(64, 'b'))}; }}) {
     input_.attempts.clear();
-    attempt(AttemptState::cancelled, k_hour);
+    attempt(AttemptState::cancelled, k_attempts_hour);
     change(input_.attempts[0]);
     EXPECT_EQ(state_of(cell()), SuiteState::untested);
   }
@@ -165,8 +168,8 @@ TEST_F(Attempts, NeverMakeACellReadyAndNeverHoldAPass) {
 }
 
 TEST_F(Attempts, AResultThatDoesNotCountIsNotCalledMissing) {
-  attempt(AttemptState::queued, 3 * k_hour);
-  attempt(AttemptState::ended, k_hour - k_one_minute);
+  attempt(AttemptState::queued, 3 * k_attempts_hour);
+  attempt(AttemptState::ended, k_attempts_hour - k_one_minute);
   auto unsealed = result(Outcome::passed, "gpu-1");
   unsealed.sealed = false;
   auto verdict = cell("", {unsealed});
@@ -175,17 +178,17 @@ TEST_F(Attempts, AResultThatDoesNotCountIsNotCalledMissing) {
               ElementsAre("smoke has not passed on these files: one result was made from an unsealed source"));
 }
 
-constexpr const char* k_no_runner = "[states]\nno_runner = \"waive\"\n[[family]]\nfamilies = [\"gfx94X-*\"]\n"
-                                    "state = \"no_runner\"\nreason = \"no lab machine\"\n";
+constexpr const char* k_no_runner_waived = "[states]\nno_runner = \"waive\"\n[[family]]\nfamilies = [\"gfx94X-*\"]\n"
+                                           "state = \"no_runner\"\nreason = \"no lab machine\"\n";
 
 TEST_F(Attempts, AMachineThatTookTheJobIsNotExcusedByItsAbsence) {
-  auto excused = cell(k_no_runner);
+  auto excused = cell(k_no_runner_waived);
   EXPECT_EQ(excused.verdict, Decision::ready);
   EXPECT_EQ(state_of(excused), SuiteState::no_runner);
-  attempt(AttemptState::skipped, k_hour);
-  EXPECT_EQ(cell(k_no_runner).verdict, Decision::ready);
+  attempt(AttemptState::skipped, k_attempts_hour);
+  EXPECT_EQ(cell(k_no_runner_waived).verdict, Decision::ready);
   attempt(AttemptState::ended, k_one_minute, "mi325", "https://ci/2");
-  auto held = cell(k_no_runner);
+  auto held = cell(k_no_runner_waived);
   EXPECT_EQ(held.verdict, Decision::held);
   EXPECT_EQ(state_of(held), SuiteState::no_result);
 }
@@ -194,25 +197,25 @@ TEST_F(Attempts, NoLaterRecordExcusesWhatAMachineTook) {
   for (auto taken : {AttemptState::started, AttemptState::ended, AttemptState::timed_out})
     for (auto later : {AttemptState::queued, AttemptState::skipped, AttemptState::cancelled}) {
       input_.attempts.clear();
-      attempt(taken, 2 * k_hour);
-      EXPECT_EQ(cell(k_no_runner).verdict, Decision::held);
-      attempt(later, k_hour, "mi325", "https://ci/2");
-      auto held = cell(k_no_runner);
+      attempt(taken, 2 * k_attempts_hour);
+      EXPECT_EQ(cell(k_no_runner_waived).verdict, Decision::held);
+      attempt(later, k_attempts_hour, "mi325", "https://ci/2");
+      auto held = cell(k_no_runner_waived);
       EXPECT_EQ(held.verdict, Decision::held) << AttemptState(taken).text() << ", then " << AttemptState(later).text();
       EXPECT_EQ(held.suites[0].job, "https://ci/2") << "the newest attempt is told";
       EXPECT_THAT(held.reasons[0], HasSubstr("\"no lab machine\" does not excuse it"));
       auto stale = result(Outcome::passed, "gpu-1", k_one_minute);
       stale.sealed = false;
-      EXPECT_EQ(cell(k_no_runner, {stale}).verdict, Decision::held) << "nor does a result that does not count";
+      EXPECT_EQ(cell(k_no_runner_waived, {stale}).verdict, Decision::held) << "nor does a result that does not count";
     }
   input_.attempts.clear();
-  attempt(AttemptState::started, 2 * k_hour);
-  attempt(AttemptState::cancelled, k_hour); // the same job
-  EXPECT_EQ(cell(k_no_runner).verdict, Decision::held);
+  attempt(AttemptState::started, 2 * k_attempts_hour);
+  attempt(AttemptState::cancelled, k_attempts_hour); // the same job
+  EXPECT_EQ(cell(k_no_runner_waived).verdict, Decision::held);
 }
 
 TEST_F(Attempts, FromTheFutureCountForNothing) {
-  attempt(AttemptState::queued, k_hour);
+  attempt(AttemptState::queued, k_attempts_hour);
   attempt(AttemptState::cancelled, -4 * k_one_minute, "mi325", "https://ci/2");
   EXPECT_EQ(state_of(cell()), SuiteState::cancelled) << "clocks differ by so much";
   EXPECT_THAT(verdict_.notes, IsEmpty());
@@ -228,8 +231,8 @@ TEST_F(Attempts, AWaiverForAnotherBackendIsForAnotherCell) {
   waiver.channel = "stable";
   waiver.approver = "lead";
   waiver.reason = "no time";
-  waiver.created = sys::Timestamp::from_us(k_attempts_now - k_hour);
-  waiver.expires = sys::Timestamp::from_us(k_attempts_now + k_hour);
+  waiver.created = sys::Timestamp::from_us(k_attempts_now - k_attempts_hour);
+  waiver.expires = sys::Timestamp::from_us(k_attempts_now + k_attempts_hour);
   input_.waivers = waivers_stored({waiver});
   auto policy = testing::parsed_policy("approvers = [\"lead\"]\nwaiver_max_age = \"7d\"\n" + std::string(k_require));
   EXPECT_EQ(judge(policy, input_).verdict, Decision::ready);
@@ -249,11 +252,11 @@ TEST_F(Attempts, AnAnnouncedFailureAndADeadlineAreToldApart) {
 }
 
 TEST_F(Attempts, APolicySetsTheLimits) {
-  attempt(AttemptState::queued, 2 * k_hour);
+  attempt(AttemptState::queued, 2 * k_attempts_hour);
   EXPECT_EQ(state_of(cell("[attempts]\nqueue_limit = \"1h\"\n")), SuiteState::queued_too_long);
   EXPECT_EQ(state_of(cell("[attempts]\nqueue_limit = \"3h\"\n")), SuiteState::waiting);
   input_.attempts.clear();
-  attempt(AttemptState::started, 8 * k_hour);
+  attempt(AttemptState::started, 8 * k_attempts_hour);
   EXPECT_EQ(state_of(cell("[attempts]\nrun_limit = \"12h\"\n")), SuiteState::running);
 }
 
@@ -266,16 +269,16 @@ TEST_F(Attempts, AMachineSetAsideCountsForNothingUntilItsDay) {
   EXPECT_EQ(state_of(held), SuiteState::not_counted);
   EXPECT_EQ(cell(aside, {result(Outcome::passed, "gpu-1")}).verdict, Decision::ready);
   // Neither does its failure: the pass of another machine decides, although it is older.
-  auto both = {result(Outcome::passed, "gpu-1", 3 * k_hour), result(Outcome::failed, "gpu-9")};
+  auto both = {result(Outcome::passed, "gpu-1", 3 * k_attempts_hour), result(Outcome::failed, "gpu-9")};
   EXPECT_EQ(cell(aside, both).verdict, Decision::ready);
   EXPECT_EQ(cell("", both).verdict, Decision::held);
-  input_.now_us += 2 * k_hour; // the entry has ended
+  input_.now_us += 2 * k_attempts_hour; // the entry has ended
   EXPECT_EQ(cell(aside, {result(Outcome::passed, "gpu-9")}).verdict, Decision::ready);
 }
 
 TEST_F(Attempts, AHangBesidePassesOnTwoOthersIsASuspectMachine) {
   auto hang = result(Outcome::timed_out, "gpu-9", k_one_minute);
-  auto one = result(Outcome::passed, "gpu-1", 2 * k_hour), two = result(Outcome::passed, "gpu-2");
+  auto one = result(Outcome::passed, "gpu-1", 2 * k_attempts_hour), two = result(Outcome::passed, "gpu-2");
   auto held = cell("", {one, two, hang});
   EXPECT_EQ(held.verdict, Decision::held) << "a suspicion opens nothing";
   EXPECT_THAT(held.reasons[0], HasSubstr("on gpu-9, which is suspect: it passed on gpu-1 and gpu-2"));
@@ -351,7 +354,7 @@ TEST(PolicyOfMachines, SurvivesItsCanonicalForm) {
   ASSERT_TRUE(again) << render(again.error());
   EXPECT_EQ(again->digest, policy.digest);
   EXPECT_EQ(again->machines.at(0).name, "gpu-9");
-  EXPECT_EQ(again->patience.queue_us, 2 * k_hour);
+  EXPECT_EQ(again->patience.queue_us, 2 * k_attempts_hour);
   EXPECT_TRUE(again->suites.at(0).reported);
   EXPECT_EQ(again->requirements.at(0).backend, "cpu");
   // What a policy does not say changes no digest: channels are bound to digests of earlier versions.

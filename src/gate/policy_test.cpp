@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr const char* k_head = "schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\"ann\"]\n";
-constexpr const char* k_require =
+constexpr const char* k_requirement =
     "[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"s\"]\n";
 constexpr std::int64_t k_day_us = 86'400'000'000;
 
@@ -65,7 +65,7 @@ until = "2026-12-15"
 }
 
 TEST(Policy, DefaultsAreTheSafeOnes) {
-  auto policy = parse_policy({std::string(k_head) + k_require, "p.toml"});
+  auto policy = parse_policy({std::string(k_head) + k_requirement, "p.toml"});
   ASSERT_TRUE(policy) << render(policy.error());
   EXPECT_EQ(policy->mode, Mode::enforce);
   EXPECT_EQ(policy->no_runner, NoRunner::held);
@@ -85,7 +85,7 @@ class BadPolicy : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadPolicy, IsRefusedAtItsLine) {
   auto policy =
-      parse_policy({std::string(k_head) + GetParam().text + (GetParam().with_require ? k_require : ""), "p.toml"});
+      parse_policy({std::string(k_head) + GetParam().text + (GetParam().with_require ? k_requirement : ""), "p.toml"});
   ASSERT_FALSE(policy);
   EXPECT_EQ(policy.error().code, "G002");
   EXPECT_EQ(policy.error().kind, ErrorKind::invalid_argument);
@@ -137,15 +137,16 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Policy, HeadIsChecked) {
   auto empty_name = parse_policy(
-      {std::string("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\" \"]\n") + k_require,
+      {std::string("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\" \"]\n") +
+           k_requirement,
        "p.toml"});
   ASSERT_FALSE(empty_name);
   EXPECT_THAT(empty_name.error().message, HasSubstr("approvers: holds an empty name"));
   auto later = parse_policy(
-      {std::string("schema = \"quarry.policy/2\"\nname = \"p\"\nmax_age = \"14d\"\n") + k_require, "p.toml"});
+      {std::string("schema = \"quarry.policy/2\"\nname = \"p\"\nmax_age = \"14d\"\n") + k_requirement, "p.toml"});
   ASSERT_FALSE(later);
   EXPECT_THAT(later.error().message, HasSubstr("\"quarry.policy/2\" is not one of"));
-  auto no_age = parse_policy({std::string("schema = \"quarry.policy/1\"\nname = \"p\"\n") + k_require, "p.toml"});
+  auto no_age = parse_policy({std::string("schema = \"quarry.policy/1\"\nname = \"p\"\n") + k_requirement, "p.toml"});
   ASSERT_FALSE(no_age);
   EXPECT_THAT(no_age.error().message, HasSubstr("max_age: is missing"));
   auto broken = parse_policy({"schema = \n", "p.toml"});
@@ -188,10 +189,10 @@ TEST(Until, Table) {
 }
 
 TEST(Policy, TheStoredFormSaysTheSame) {
-  std::string full = std::string(k_head) + "[states]\nflaky = \"any_failure_holds\"\n" + k_require +
+  std::string full = std::string(k_head) + "[states]\nflaky = \"any_failure_holds\"\n" + k_requirement +
                      "frameworks = [\"torch\"]\nmax_age = \"90m\"\n[[family]]\nfamilies = [\"gfx1151\"]\nstate = "
                      "\"expected_failure\"\nreason = \"driver\"\nuntil = \"2026-12-15\"\n";
-  for (const auto& text : {std::string(k_head) + k_require, full}) {
+  for (const auto& text : {std::string(k_head) + k_requirement, full}) {
     auto policy = parse_policy({text, "p.toml"});
     ASSERT_TRUE(policy) << render(policy.error());
     auto stored = canonical_json(*policy);
@@ -206,15 +207,15 @@ TEST(Policy, TheStoredFormSaysTheSame) {
 
 TEST(Policy, CommentsDoNotCountAndEveryRuleDoes) {
   auto digest = [](const std::string& text) { return parse_policy({text, "p.toml"})->digest; };
-  auto plain = digest(std::string(k_head) + k_require);
-  EXPECT_EQ(digest("# why\n" + std::string(k_head) + "mode = \"enforce\"\n" + k_require), plain);
+  auto plain = digest(std::string(k_head) + k_requirement);
+  EXPECT_EQ(digest("# why\n" + std::string(k_head) + "mode = \"enforce\"\n" + k_requirement), plain);
   for (const char* more :
        {"waiver_max_age = \"1d\"\n", "mode = \"report_only\"\n", "[states]\nno_runner = \"waive\"\n"})
-    EXPECT_NE(digest(std::string(k_head) + more + k_require), plain) << more;
+    EXPECT_NE(digest(std::string(k_head) + more + k_requirement), plain) << more;
 }
 
 TEST(Policy, AStoredPolicyIsReadWholeOrNotAtAll) {
-  auto stored = canonical_json(*parse_policy({std::string(k_head) + k_require, "p.toml"}));
+  auto stored = canonical_json(*parse_policy({std::string(k_head) + k_requirement, "p.toml"}));
   for (const auto& bad : {"{\"zz\":\"1\"," + stored.substr(1), stored + " ", stored.substr(0, stored.size() - 1),
                           std::string("{\"schema\":\"quarry.policy/1\"}")})
     EXPECT_FALSE(parse_stored_policy({bad, "policies/x.json"})) << bad;
@@ -222,13 +223,13 @@ TEST(Policy, AStoredPolicyIsReadWholeOrNotAtAll) {
 
 TEST(Policy, EmptyExtrasAreNamedInFull) {
   auto read = [](const std::string& names) {
-    return parse_policy({std::string(k_head) + "empty_extras = " + names + "\n" + k_require, "p.toml"});
+    return parse_policy({std::string(k_head) + "empty_extras = " + names + "\n" + k_requirement, "p.toml"});
   };
   auto good = read("[\"rocm[Libraries_gfx1153]\", \"ROCm[devel]\"]");
   ASSERT_TRUE(good) << render(good.error());
   EXPECT_EQ(good->empty_extras, (std::vector<EmptyExtra>{{"rocm", "devel"}, {"rocm", "libraries-gfx1153"}}));
   EXPECT_EQ(parse_stored_policy({canonical_json(*good), "x"})->digest, good->digest);
-  EXPECT_NE(good->digest, parse_policy({std::string(k_head) + k_require, "p.toml"})->digest);
+  EXPECT_NE(good->digest, parse_policy({std::string(k_head) + k_requirement, "p.toml"})->digest);
   for (const char* bad : {"[\"rocm\"]", "[\"rocm[a,b]\"]", "[\"rocm[libraries-*]\"]", "[\"rocm[a]==1\"]",
                           "[\"rocm[a]; python_version > '3'\"]", "[\"rocm[a]\", \"ROCM[A]\"]", "[\"\"]"})
     EXPECT_FALSE(read(bad)) << bad;
@@ -236,7 +237,7 @@ TEST(Policy, EmptyExtrasAreNamedInFull) {
 
 TEST(Policy, AnExpectationNamesWhatItExpects) {
   auto read = [](const std::string& expect) {
-    return parse_policy({std::string(k_head) + "[expect]\n" + expect + k_require, "p.toml"});
+    return parse_policy({std::string(k_head) + "[expect]\n" + expect + k_requirement, "p.toml"});
   };
   auto good =
       read("platforms = [\"linux\"]\nfamilies = [\"gfx94X-dcgpu\"]\npythons = [\"3.12\"]\nprojects = [\"rocm\"]\n");
@@ -258,7 +259,7 @@ TEST(Policy, AnExpectationNamesWhatItExpects) {
 
 TEST(Policy, HowManyResultsMustHavePassed) {
   auto read = [](const std::string& states, const std::string& suite) {
-    return parse_policy({std::string(k_head) + states + k_require + suite, "p.toml"});
+    return parse_policy({std::string(k_head) + states + k_requirement + suite, "p.toml"});
   };
   auto plain = read("", ""), one = read("[states]\nlast_n_pass = 1\n", ""),
        two = read("[states]\nlast_n_pass = 2\n", "");

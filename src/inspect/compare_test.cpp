@@ -12,14 +12,14 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 namespace tarball = tar::testing;
 
-Entry file(const std::string& text, bool executable = false) {
+Entry entry(const std::string& text, bool executable = false) {
   return {text.size(), executable, {}, sha256(text), [text]() -> Result<content::Rope> {
             return content::Rope::literal(text);
           }};
 }
 Entry link(const std::string& target) { return {0, false, target, {}, {}}; }
 
-Package wheel(const std::string& version, Entries entries = {}, const std::string& tags = "py3-none-any") {
+Package a_wheel(const std::string& version, Entries entries = {}, const std::string& tags = "py3-none-any") {
   Package package;
   package.project = "x";
   package.version = version;
@@ -46,7 +46,7 @@ std::vector<std::string> differences(const std::vector<Package>& left, const std
 }
 
 TEST(Compare, EqualPackagesDoNotDiffer) {
-  auto diff = compare({wheel("1", {{"a", file("a")}})}, {wheel("1", {{"a", file("a")}})}, {}, {});
+  auto diff = compare({a_wheel("1", {{"a", entry("a")}})}, {a_wheel("1", {{"a", entry("a")}})}, {}, {});
   ASSERT_TRUE(diff);
   EXPECT_EQ(diff->unexpected(), 0u);
   EXPECT_GE(diff->equal(), 1u);
@@ -60,45 +60,45 @@ struct Row {
 
 TEST(Compare, SaysHowFilesDiffer) {
   const std::vector<Row> rows{
-      {"one side only", {{"a", file("a")}}, {{"b", file("a")}}, {"only-left a", "only-right b"}},
-      {"bytes", {{"a", file("a")}}, {{"a", file("b")}}, {"content a"}},
-      {"bit", {{"a", file("a", true)}}, {{"a", file("a")}}, {"mode a"}},
-      {"bytes and bit", {{"a", file("a", true)}}, {{"a", file("b")}}, {"mode a", "content a"}},
+      {"one side only", {{"a", entry("a")}}, {{"b", entry("a")}}, {"only-left a", "only-right b"}},
+      {"bytes", {{"a", entry("a")}}, {{"a", entry("b")}}, {"content a"}},
+      {"bit", {{"a", entry("a", true)}}, {{"a", entry("a")}}, {"mode a"}},
+      {"bytes and bit", {{"a", entry("a", true)}}, {{"a", entry("b")}}, {"mode a", "content a"}},
       {"link", {{"a", link("b")}}, {{"a", link("c")}}, {"link a"}},
-      {"link and file", {{"a", link("b")}}, {{"a", file("c")}}, {"link a"}},
+      {"link and file", {{"a", link("b")}}, {{"a", entry("c")}}, {"link a"}},
       {"equal links", {{"a", link("b")}}, {{"a", link("b")}}, {}},
       {"ELF magic without an ELF file",
-       {{"a", file("\x7f"
-                   "ELF1")}},
-       {{"a", file("\x7f"
-                   "ELF2")}},
+       {{"a", entry("\x7f"
+                    "ELF1")}},
+       {{"a", entry("\x7f"
+                    "ELF2")}},
        {"content a"}},
   };
   for (const auto& row : rows)
-    EXPECT_EQ(differences({wheel("1", row.left)}, {wheel("1", row.right)}), row.expected) << row.what;
+    EXPECT_EQ(differences({a_wheel("1", row.left)}, {a_wheel("1", row.right)}), row.expected) << row.what;
 }
 
 TEST(Compare, LooksIntoTarsWhateverTheirCompression) {
   auto plain = tarball::file("lib/a", "1") + tarball::symlink("lib/b", "a") + tarball::end();
   auto other = tarball::file("lib/a", "2") + tarball::symlink("lib/b", "c") + tarball::end();
   auto packed = codec::testing::compress(plain, codec::Compression::xz);
-  EXPECT_THAT(differences({wheel("1", {{"p.tar", file(plain)}})}, {wheel("1", {{"p.tar", file(other)}})}),
+  EXPECT_THAT(differences({a_wheel("1", {{"p.tar", entry(plain)}})}, {a_wheel("1", {{"p.tar", entry(other)}})}),
               ElementsAre("content p.tar!lib/a", "link p.tar!lib/b"));
-  EXPECT_THAT(differences({wheel("1", {{"p.tar", file(other)}})}, {wheel("1", {{"p.tar.xz", file(packed)}})}),
+  EXPECT_THAT(differences({a_wheel("1", {{"p.tar", entry(other)}})}, {a_wheel("1", {{"p.tar.xz", entry(packed)}})}),
               ElementsAre("content p.tar!lib/a", "link p.tar!lib/b"));
-  EXPECT_THAT(differences({wheel("1", {{"p.tar", file(plain)}})}, {wheel("1", {{"p.tar.xz", file(packed)}})}),
+  EXPECT_THAT(differences({a_wheel("1", {{"p.tar", entry(plain)}})}, {a_wheel("1", {{"p.tar.xz", entry(packed)}})}),
               ElementsAre("content p.tar"));
 }
 
 TEST(Compare, FailsOnATarThatIsBroken) {
-  auto diff = compare({wheel("1", {{"p.tar", file("no tar")}})}, {wheel("1", {{"p.tar", file("none either")}})}, {},
-                      {1, ::testing::TempDir()});
+  auto diff = compare({a_wheel("1", {{"p.tar", entry("no tar")}})}, {a_wheel("1", {{"p.tar", entry("none either")}})},
+                      {}, {1, ::testing::TempDir()});
   ASSERT_FALSE(diff);
   EXPECT_THAT(diff.error().code, ::testing::StartsWith("T"));
 }
 
 TEST(Compare, ComparesMetadataByField) {
-  auto left = wheel("1"), right = wheel("2");
+  auto left = a_wheel("1"), right = a_wheel("2");
   left.metadata.requires_dist = {"b", "a"};
   right.metadata.requires_dist = {"a", "c"};
   left.entry_points = {{"console_scripts", "s", "m", "f"}};
@@ -126,7 +126,7 @@ std::vector<std::string> parts(const Package& left, const Package& right) {
 TEST(Compare, KnowsLinksThatLeadNowhere) {
   auto pack = [](const std::string& more) {
     auto tar = tarball::file("x/lib/d/a", "1") + more + tarball::end();
-    return wheel("1", {{"p.tar", file(tar)}});
+    return a_wheel("1", {{"p.tar", entry(tar)}});
   };
   EXPECT_THAT(parts(pack(""), pack(tarball::symlink("x/lib/gone", "b") + tarball::symlink("x/lib/here", "d/a") +
                                    tarball::symlink("x/lib/many", "d") + tarball::symlink("x/lib/other", "../../y/b"))),
@@ -153,14 +153,14 @@ std::string library_with_soname(const std::string& soname) {
 
 TEST(Compare, FilesOfOneSideAreOpenedForTheirPartsAlone) {
   int opened = 0;
-  auto library = file("not an ELF file");
+  auto library = entry("not an ELF file");
   library.open = [&]() -> Result<content::Rope> {
     ++opened;
     return content::Rope::literal("not an ELF file");
   };
-  auto left = wheel("1", {{"x/lib/a.so", library}});
+  auto left = a_wheel("1", {{"x/lib/a.so", library}});
   for (auto [detail, expected] : {std::pair{Detail::files, 0}, {Detail::parts, 1}}) {
-    ASSERT_TRUE(compare({left}, {wheel("1")}, {}, {1, ::testing::TempDir()}, detail));
+    ASSERT_TRUE(compare({left}, {a_wheel("1")}, {}, {1, ::testing::TempDir()}, detail));
     EXPECT_EQ(opened, expected);
   }
 }
@@ -170,7 +170,7 @@ TEST(Compare, ALinkThatLeadsNowhereStandsForTheLibraryOfThatSoname) {
     auto tar = tarball::symlink("x/lib/a.so", target) + tarball::symlink("x/lib/more", "../../lib/b.so") +
                tarball::file("x/lib/text", "b.so.1") + tarball::end();
     auto library = library_with_soname("b.so.1");
-    return wheel("1", {{"p.tar", file(tar)}, {"lib/b.so", file(library)}, {"lib/c.so", file("no library")}});
+    return a_wheel("1", {{"p.tar", entry(tar)}, {"lib/b.so", entry(library)}, {"lib/c.so", entry("no library")}});
   };
   const std::vector<std::pair<std::string, std::string>> rows{
       {"../../lib/b.so", "only-right p.tar!x/lib/a.so!dangling"},
@@ -186,7 +186,7 @@ TEST(Compare, ALinkThatLeadsNowhereStandsForTheLibraryOfThatSoname) {
 }
 
 TEST(Compare, TellsRequirementsApart) {
-  auto left = wheel("1"), right = wheel("1");
+  auto left = a_wheel("1"), right = a_wheel("1");
   left.metadata.requires_dist = {"Same == 1 ; extra == 'e'", "a==1", "b==1; sys_platform == \"linux\"", "c",
                                  "not one @"};
   right.metadata.requires_dist = {"same==1; extra == \"e\"", "a==2", "b==1", "d; extra == \"e\"", "c; extra == \"e\""};
@@ -205,7 +205,7 @@ TEST(Compare, TellsRequirementsApart) {
 }
 
 TEST(Compare, KnowsScriptsWithoutAProgramAndOtherSpellings) {
-  auto left = wheel("1", {{"x/bin/there", file("")}}), right = wheel("1", {{"x/bin/there", file("")}});
+  auto left = a_wheel("1", {{"x/bin/there", entry("")}}), right = a_wheel("1", {{"x/bin/there", entry("")}});
   left.entry_points = {{"console_scripts", "a++", "m", "a_pp"}, {"console_scripts", "b", "m", "b"}};
   right.entry_points = {{"console_scripts", "a++", "m", "app"},
                         {"console_scripts", "b", "m", "c"},
@@ -216,7 +216,7 @@ TEST(Compare, KnowsScriptsWithoutAProgramAndOtherSpellings) {
 }
 
 TEST(Compare, SaysBothValuesOfAFieldOfOneWord) {
-  auto left = wheel("1"), right = wheel("1");
+  auto left = a_wheel("1"), right = a_wheel("1");
   left.wheel.root_is_purelib = false;
   right.wheel.root_is_purelib = true;
   left.metadata.requires_python = ">=3.10";
@@ -226,7 +226,7 @@ TEST(Compare, SaysBothValuesOfAFieldOfOneWord) {
 
 TEST(Compare, KnowsJsonThatSaysTheSame) {
   auto same = [](const std::string& a, const std::string& b) {
-    return parts(wheel("1", {{"a.json", file(a)}}), wheel("1", {{"a.json", file(b)}}));
+    return parts(a_wheel("1", {{"a.json", entry(a)}}), a_wheel("1", {{"a.json", entry(b)}}));
   };
   EXPECT_THAT(same(R"({"a": [{"x": 1}, {"y": 2}], "b": 1})", R"({"b":1,"a":[{"y":2},{"x":1}]})"),
               ElementsAre("content a.json!form"));
@@ -235,18 +235,19 @@ TEST(Compare, KnowsJsonThatSaysTheSame) {
 }
 
 TEST(Compare, PairsByVersionThenByTagsThenTheOnlyOnes) {
-  auto a1 = wheel("1", {}, "py3-none-a"), b1 = wheel("1", {}, "py3-none-b"), a2 = wheel("2", {}, "py3-none-a");
+  auto a1 = a_wheel("1", {}, "py3-none-a"), b1 = a_wheel("1", {}, "py3-none-b"), a2 = a_wheel("2", {}, "py3-none-a");
   EXPECT_THAT(differences({a1, b1}, {b1, a1}), IsEmpty());
   EXPECT_THAT(differences({a1, b1}, {b1, a2}), ElementsAre("metadata metadata:Version"));
   EXPECT_THAT(differences({a1}, {b1}), IsEmpty()); // tags are compared as the lines of WHEEL
   EXPECT_THAT(differences({a1, b1}, {a1}), ElementsAre("only-left "));
-  auto sdist = wheel("1");
+  auto sdist = a_wheel("1");
   sdist.kind = dist::DistributionKind::sdist;
   EXPECT_THAT(differences({a1}, {sdist}), ElementsAre("only-left ", "only-right "));
 }
 
 TEST(Compare, KnowsWhatIsExpected) {
-  auto left = wheel("1", {{"lib/a", file("1")}, {"lib/b/c", file("1")}}), right = wheel("2", {{"lib/b/c", file("2")}});
+  auto left = a_wheel("1", {{"lib/a", entry("1")}, {"lib/b/c", entry("1")}}),
+       right = a_wheel("2", {{"lib/b/c", entry("2")}});
   const std::string table = "# reasons\n\nx\tmetadata:Version\tlater\nx\tlib/**\trebuilt\n";
   EXPECT_THAT(differences({left}, {right}, table),
               ElementsAre("+only-left lib/a", "+content lib/b/c", "+metadata metadata:Version"));

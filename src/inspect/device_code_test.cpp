@@ -50,7 +50,7 @@ std::string a_bundle(std::size_t size = 5000) {
   return code::bundle({code::device("gfx942", code::code(code::k_gfx942, size)),
                        code::device("gfx1030", code::code(code::k_gfx1030, size))});
 }
-std::string a_library(std::size_t size = 5000) {
+std::string code_library(std::size_t size = 5000) {
   return code::library(
       {{".text", std::string(200'000, 't'), {}, {}},
        {".hip_fatbin", code::linked({a_bundle(size), code::compressed(a_bundle(size)), a_bundle(size)}), {}, {}}});
@@ -68,7 +68,7 @@ std::string wheel_of(std::vector<zip::forge::Item> items) {
 }
 
 TEST_F(DeviceCodeTest, FilesAndDirectories) {
-  write("d/lib/liba.so", a_library());
+  write("d/lib/liba.so", code_library());
   write("d/lib/readme.txt", "text");
   write("d/lib/rocblas/library/k_gfx942.co", code::code(code::k_gfx942));
   write("d/share/miopen/db/gfx942130.db.txt", "tuning");
@@ -94,10 +94,11 @@ TEST_F(DeviceCodeTest, FilesThatAreOnlyNamedLikeCode) {
 
 TEST_F(DeviceCodeTest, MembersOfAWheelStoredAndDeflated) {
   using zip::forge::item;
-  auto wheel = write("x.whl", wheel_of({item("p/stored.so", a_library()), item("p/deflated.so", a_library(), true),
-                                        item("p/a.py", std::string(3000, 'p'), true),
-                                        item("p/rocblas/library/k_gfx942.co", code::compressed(a_bundle()), true),
-                                        item("p/b.hsaco", code::code(code::k_gfx942), true)}));
+  auto wheel =
+      write("x.whl", wheel_of({item("p/stored.so", code_library()), item("p/deflated.so", code_library(), true),
+                               item("p/a.py", std::string(3000, 'p'), true),
+                               item("p/rocblas/library/k_gfx942.co", code::compressed(a_bundle()), true),
+                               item("p/b.hsaco", code::code(code::k_gfx942), true)}));
   EXPECT_EQ(listed({wheel}), "x.whl!p/stored.so:" + targets(5000, 3) + "x.whl!p/deflated.so:" + targets(5000, 3) +
                                  "x.whl!p/rocblas/library/k_gfx942.co:" + targets(5000, 1) +
                                  "x.whl!p/b.hsaco: gfx942 5000\n");
@@ -136,20 +137,20 @@ private:
 TEST_F(DeviceCodeTest, AFarWheelIsListedLikeOneHereAndMostOfItStaysThere) {
   using zip::forge::item;
   auto wheel = write(
-      "x.whl", wheel_of({item("p/stored.so", a_library() + std::string(9u << 20, 'e')),
-                         item("p/deflated.so", a_library(), true), item("p/data.bin", std::string(9u << 20, 'd'))}));
+      "x.whl", wheel_of({item("p/stored.so", code_library() + std::string(9u << 20, 'e')),
+                         item("p/deflated.so", code_library(), true), item("p/data.bin", std::string(9u << 20, 'd'))}));
   auto far = std::make_shared<Far>(content::Rope::file(wheel).value());
   EXPECT_EQ(shown(list_device_code({{wheel, content::Rope::of(far), true}}, {2, root_ + "/spool"})), listed({wheel}));
   EXPECT_LT(far->fetched, 1u << 20);
-  auto library = write("liba.so", a_library());
+  auto library = write("liba.so", code_library());
   auto bytes = content::Rope::of(std::make_shared<Far>(content::Rope::file(library).value()));
   EXPECT_EQ(shown(list_device_code({{library, bytes, true}}, {2, root_ + "/spool"})), listed({library}));
 }
 
 TEST_F(DeviceCodeTest, AFarWheelThatIsReplacedIsNotCalledDamaged) {
   using zip::forge::item;
-  auto wheel = write("x.whl", wheel_of({item("p/a.so", a_library() + std::string(1u << 20, 'e')),
-                                        item("p/b.so", a_library() + std::string(1u << 20, 'e'))}));
+  auto wheel = write("x.whl", wheel_of({item("p/a.so", code_library() + std::string(1u << 20, 'e')),
+                                        item("p/b.so", code_library() + std::string(1u << 20, 'e'))}));
   std::uint64_t all = 0;
   auto listed_up_to = [&](std::uint64_t bytes) {
     auto far = std::make_shared<Far>(content::Rope::file(wheel).value());
@@ -167,11 +168,11 @@ TEST_F(DeviceCodeTest, AFarWheelThatIsReplacedIsNotCalledDamaged) {
 TEST_F(DeviceCodeTest, WhatCannotBeRead) {
   EXPECT_EQ(listed({root_ + "/none.so"}).substr(0, 4), "D001");
   EXPECT_EQ(listed({write("x.whl", "no zip")}).substr(0, 4), "G110");
-  EXPECT_EQ(listed({write("cut.so", a_library().substr(0, 250'000))}), "cut.so: G101\n");
+  EXPECT_EQ(listed({write("cut.so", code_library().substr(0, 250'000))}), "cut.so: G101\n");
 }
 
 TEST(Sketch, ReadsWhatItKeptAndSaysWhatItLacks) {
-  std::string file = a_library(40'000) + std::string(40u << 20, 'e');
+  std::string file = code_library(40'000) + std::string(40u << 20, 'e');
   file.replace(file.size() - 3, 3, "end");
   Sketch sketch(file.size());
   for (std::size_t at = 0; at < file.size(); at += 70'001)

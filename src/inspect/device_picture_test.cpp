@@ -33,7 +33,7 @@ TEST(Treemap, EdgesOfTheInput) {
   EXPECT_EQ(treemap({1e18, 1}, {0, 0, 100, 100}).size(), 2u);
 }
 
-DeviceFile file(std::string path, const std::vector<std::pair<std::string, std::uint64_t>>& targets) {
+DeviceFile drawn_file(std::string path, const std::vector<std::pair<std::string, std::uint64_t>>& targets) {
   DeviceFile out{std::move(path), 1000, {}, {}};
   for (const auto& [name, bytes] : targets) {
     auto target = *gpu::parse_target(name);
@@ -51,7 +51,7 @@ std::string drawn(std::vector<DeviceFile> files, const Asked& asked, bool html) 
 bool says(const std::string& picture, std::string_view what) { return picture.find(what) != picture.npos; }
 
 TEST(DevicePicture, NamesTargetsBytesAndWhatWasNotAskedFor) {
-  std::vector<DeviceFile> files{file("a<b>.so", {{"gfx942", 600'000'000}, {"gfx1030", 400'000'000}})};
+  std::vector<DeviceFile> files{drawn_file("a<b>.so", {{"gfx942", 600'000'000}, {"gfx1030", 400'000'000}})};
   auto picture = drawn(files, {"gfx94X-dcgpu", {"gfx942"}}, false);
   EXPECT_TRUE(says(picture, "1.00 GB of device code for 2 targets in a&lt;b&gt;.so")) << picture;
   EXPECT_TRUE(says(picture, "400.0 MB, 40 %, 1 code object, not asked for"));
@@ -62,9 +62,10 @@ TEST(DevicePicture, NamesTargetsBytesAndWhatWasNotAskedFor) {
 }
 
 TEST(DevicePicture, ASetIsDrawnWheelByWheel) {
-  std::vector<DeviceFile> files{file("dist/a-1.0-py3-none-any.whl!a/liba.so", {{"gfx942", 600}}),
-                                file("dist/b-1.0-py3-none-any.whl!b/libb.so", {{"gfx942", 300}, {"gfx1030", 100}}),
-                                file("libc.so", {{"gfx942", 200}})};
+  std::vector<DeviceFile> files{
+      drawn_file("dist/a-1.0-py3-none-any.whl!a/liba.so", {{"gfx942", 600}}),
+      drawn_file("dist/b-1.0-py3-none-any.whl!b/libb.so", {{"gfx942", 300}, {"gfx1030", 100}}),
+      drawn_file("libc.so", {{"gfx942", 200}})};
   auto picture = drawn(files, {"f", {"gfx942"}}, false);
   EXPECT_TRUE(says(picture, "in 3 files of 2 wheels")) << picture;
   EXPECT_TRUE(says(picture, ">a-1.0-py3-none-any.whl</text>"));
@@ -78,7 +79,7 @@ TEST(DevicePicture, ASetIsDrawnWheelByWheel) {
 
 TEST(DevicePicture, AColourIsAGeneration) {
   auto colour = [](const std::string& target) {
-    auto picture = drawn({file("a.so", {{target, 100}})}, {}, false);
+    auto picture = drawn({drawn_file("a.so", {{target, 100}})}, {}, false);
     auto at = picture.find("class=\"code\" fill=\"") + 19;
     return picture.substr(at, 7);
   };
@@ -87,15 +88,16 @@ TEST(DevicePicture, AColourIsAGeneration) {
   EXPECT_NE(colour("gfx906"), colour("gfx908"));
   EXPECT_NE(colour("gfx1100"), colour("gfx1030"));
   EXPECT_NE(colour("gfx1100"), colour("sm_90"));
-  auto several = drawn({file("a.so", {{"gfx908", 1}, {"gfx90a", 1}, {"gfx942", 1}, {"gfx950", 1}})}, {}, false);
+  auto several = drawn({drawn_file("a.so", {{"gfx908", 1}, {"gfx90a", 1}, {"gfx942", 1}, {"gfx950", 1}})}, {}, false);
   for (const char* shade : {"#8fd3cf", "#b5e5d8", "#74c0b6", "#cdeee5"}) EXPECT_TRUE(says(several, shade)) << shade;
 }
 
 TEST(DevicePicture, TargetsThatWereAskedForLookDifferent) {
   auto picture = drawn(
-      {file("a.so", {{"gfx1030", 9}, {"gfx1031", 8}, {"gfx1032", 7}, {"gfx1033", 6}, {"gfx1034", 5}, {"gfx1035", 4}})},
+      {drawn_file("a.so",
+                  {{"gfx1030", 9}, {"gfx1031", 8}, {"gfx1032", 7}, {"gfx1033", 6}, {"gfx1034", 5}, {"gfx1035", 4}})},
       {"two", {"gfx1030", "gfx1034"}}, false);
-  auto first = drawn({file("a.so", {{"gfx1030", 9}})}, {}, false);
+  auto first = drawn({drawn_file("a.so", {{"gfx1030", 9}})}, {}, false);
   auto box = first.substr(first.find("class=\"code\" fill=\""), 27); // with its colour
   std::size_t boxes = 0;
   for (auto at = picture.find(box); at != picture.npos; at = picture.find(box, at + 1)) ++boxes;
@@ -105,7 +107,7 @@ TEST(DevicePicture, TargetsThatWereAskedForLookDifferent) {
 TEST(DevicePicture, ManyFilesShareABox) {
   std::vector<DeviceFile> files;
   for (int i = 0; i < 100; ++i)
-    files.push_back(file("f" + std::to_string(i) + ".so", {{"gfx942", 1000u + static_cast<unsigned>(i)}}));
+    files.push_back(drawn_file("f" + std::to_string(i) + ".so", {{"gfx942", 1000u + static_cast<unsigned>(i)}}));
   auto picture = drawn(files, {}, false);
   EXPECT_TRUE(says(picture, "60 more files"));
   EXPECT_TRUE(says(picture, "f99.so"));
@@ -114,11 +116,11 @@ TEST(DevicePicture, ManyFilesShareABox) {
 
 TEST(DevicePicture, NothingToDraw) {
   EXPECT_TRUE(says(drawn({}, {}, false), "no device code"));
-  EXPECT_TRUE(says(drawn({file("a.so", {{"gfx942", 0}})}, {}, true), "no device code"));
+  EXPECT_TRUE(says(drawn({drawn_file("a.so", {{"gfx942", 0}})}, {}, true), "no device code"));
 }
 
 TEST(DevicePicture, ThePageHasFindingsAndATable) {
-  auto page = drawn({file("a.so", {{"gfx942", 600}, {"gfx1030", 400}})}, {"f", {"gfx942", "gfx950"}}, true);
+  auto page = drawn({drawn_file("a.so", {{"gfx942", 600}, {"gfx1030", 400}})}, {"f", {"gfx942", "gfx950"}}, true);
   EXPECT_TRUE(page.starts_with("<!doctype html>"));
   EXPECT_TRUE(says(page, "error[G103]"));
   EXPECT_TRUE(says(page, "<td class=\"file\">a.so</td><td>gfx1030</td>"));

@@ -6,8 +6,8 @@
 namespace quarry::inspect {
 namespace {
 
-DeviceFile file(std::string path, const std::vector<std::string>& targets,
-                gpu::Container container = gpu::Container::bundle) {
+DeviceFile code_file(std::string path, const std::vector<std::string>& targets,
+                     gpu::Container container = gpu::Container::bundle) {
   DeviceFile out{path, 1000, {}, gpu::target_of_path(path)};
   for (const auto& target : targets) {
     auto parsed = *gpu::parse_target(target);
@@ -26,47 +26,52 @@ std::string verdicts(const std::vector<DeviceFile>& files, const std::vector<std
 }
 
 TEST(DeviceVerdict, WhatWasAskedForAndIsThereIsFine) {
-  EXPECT_EQ(verdicts({file("a.so", {"gfx942", "gfx950"}), file("b.so", {"gfx942", "gfx950"})}, {"gfx942", "gfx950"}),
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx942", "gfx950"}), code_file("b.so", {"gfx942", "gfx950"})},
+                     {"gfx942", "gfx950"}),
             "");
   EXPECT_EQ(verdicts({}, {}), "");
 }
 
 TEST(DeviceVerdict, Missing) {
-  EXPECT_EQ(verdicts({file("a.so", {"gfx942"})}, {"gfx942", "gfx950"}), "missing gfx950  0");
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx942"})}, {"gfx942", "gfx950"}), "missing gfx950  0");
   EXPECT_EQ(verdicts({}, {"gfx942"}), "missing gfx942  0");
 }
 
 TEST(DeviceVerdict, FilesOfKernelsThatAreNotReadCountByTheirPath) {
-  EXPECT_EQ(verdicts({file("lib/aotriton.images/amd-gfx950/k.aks2", {})}, {"gfx950"}), "");
-  EXPECT_EQ(verdicts({file("lib/aotriton.images/amd-gfx90a_mod0/k.aks2", {})}, {"gfx90a"}), "");
-  EXPECT_EQ(verdicts({file("lib/aotriton.images/amd-gfx11xx/k.aks2", {})}, {"gfx1100"}), "");
-  EXPECT_EQ(verdicts({file("share/miopen/db/gfx942.kdb", {})}, {"gfx942", "gfx950"}), "missing gfx950  0");
-  EXPECT_EQ(verdicts({file("cuda.so", {"sm_90"}), file("share/miopen/db/gfx942.kdb", {})}, {"gfx942"}), "");
+  EXPECT_EQ(verdicts({code_file("lib/aotriton.images/amd-gfx950/k.aks2", {})}, {"gfx950"}), "");
+  EXPECT_EQ(verdicts({code_file("lib/aotriton.images/amd-gfx90a_mod0/k.aks2", {})}, {"gfx90a"}), "");
+  EXPECT_EQ(verdicts({code_file("lib/aotriton.images/amd-gfx11xx/k.aks2", {})}, {"gfx1100"}), "");
+  EXPECT_EQ(verdicts({code_file("share/miopen/db/gfx942.kdb", {})}, {"gfx942", "gfx950"}), "missing gfx950  0");
+  EXPECT_EQ(verdicts({code_file("cuda.so", {"sm_90"}), code_file("share/miopen/db/gfx942.kdb", {})}, {"gfx942"}), "");
 }
 
 TEST(DeviceVerdict, PathsDoNotCountWhereCodeIsRead) {
-  auto so = file("a.so", {"gfx942"});
-  EXPECT_EQ(verdicts({so, file("lib/aotriton.images/amd-gfx950/k.aks2", {})}, {"gfx942", "gfx950"}),
+  auto so = code_file("a.so", {"gfx942"});
+  EXPECT_EQ(verdicts({so, code_file("lib/aotriton.images/amd-gfx950/k.aks2", {})}, {"gfx942", "gfx950"}),
             "missing gfx950  0");
-  EXPECT_EQ(verdicts({so, file("lib/rocblas/library/T_gfx950.dat", {})}, {"gfx942", "gfx950"}), "missing gfx950  0");
+  EXPECT_EQ(verdicts({so, code_file("lib/rocblas/library/T_gfx950.dat", {})}, {"gfx942", "gfx950"}),
+            "missing gfx950  0");
 }
 
 TEST(DeviceVerdict, FilesWithoutCodeInAFormatThatIsReadDoNotCount) {
   for (std::string path : {"lib/rocblas/library/K_gfx950.co", ".kpack/blas_gfx950.kpack", "lib/libMIOpenCKx_gfx950.so",
                            "lib/hipblaslt/library/gfx950/README", "lib/aotriton.images/amd-gfx950/__signature__"})
-    EXPECT_EQ(verdicts({file(path, {})}, {"gfx950"}), "missing gfx950  0") << path;
+    EXPECT_EQ(verdicts({code_file(path, {})}, {"gfx950"}), "missing gfx950  0") << path;
 }
 
 TEST(DeviceVerdict, GenericTargetsAndVariantsCount) {
-  EXPECT_EQ(
-      verdicts({file("a.so", {"gfx11-generic", "gfx90a:xnack+", "gfx90a:xnack-"})}, {"gfx1100", "gfx1151", "gfx90a"}),
-      "");
-  EXPECT_EQ(verdicts({file("a.so", {"gfx9-generic"})}, {"gfx908"}), "missing gfx908  0; extra gfx9-generic a.so 100");
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx11-generic", "gfx90a:xnack+", "gfx90a:xnack-"})},
+                     {"gfx1100", "gfx1151", "gfx90a"}),
+            "");
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx9-generic"})}, {"gfx908"}),
+            "missing gfx908  0; extra gfx9-generic a.so 100");
 }
 
 TEST(DeviceVerdict, ExtraWithItsBytes) {
-  EXPECT_EQ(verdicts({file("a.so", {"gfx942", "gfx942", "gfx1030", "gfx1030"})}, {"gfx942"}), "extra gfx1030 a.so 200");
-  auto judgement = judge({{file("a.so", {"gfx942", "gfx1030", "gfx906:xnack-"})}, 1}, {"gfx94X-dcgpu", {"gfx942"}});
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx942", "gfx942", "gfx1030", "gfx1030"})}, {"gfx942"}),
+            "extra gfx1030 a.so 200");
+  auto judgement =
+      judge({{code_file("a.so", {"gfx942", "gfx1030", "gfx906:xnack-"})}, 1}, {"gfx94X-dcgpu", {"gfx942"}});
   ASSERT_EQ(judgement.findings.size(), 1u);
   EXPECT_EQ(judgement.findings[0].code, "G104");
   EXPECT_EQ(judgement.findings[0].severity, Severity::warning);
@@ -74,16 +79,18 @@ TEST(DeviceVerdict, ExtraWithItsBytes) {
 }
 
 TEST(DeviceVerdict, Uneven) {
-  EXPECT_EQ(verdicts({file("a.so", {"gfx942", "gfx950"}), file("b.so", {"gfx942"})}, {}), "uneven gfx950 b.so 0");
-  EXPECT_EQ(verdicts({file("a.so", {"gfx1100", "gfx1101"}), file("b.so", {"gfx11-generic"})}, {"gfx1100", "gfx1101"}),
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx942", "gfx950"}), code_file("b.so", {"gfx942"})}, {}),
+            "uneven gfx950 b.so 0");
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx1100", "gfx1101"}), code_file("b.so", {"gfx11-generic"})},
+                     {"gfx1100", "gfx1101"}),
             "");
 }
 
 TEST(DeviceVerdict, TargetsThatTheSameLibrariesLackAreOneFinding) {
-  auto judgement = judge(
-      {{file("a.so", {"gfx908", "gfx90a", "gfx942"}), file("b.so", {"gfx942", "gfx1030"}), file("c.so", {"gfx942"})},
-       3},
-      {});
+  auto judgement = judge({{code_file("a.so", {"gfx908", "gfx90a", "gfx942"}), code_file("b.so", {"gfx942", "gfx1030"}),
+                           code_file("c.so", {"gfx942"})},
+                          3},
+                         {});
   std::vector<std::string> said;
   for (const auto& finding : judgement.findings)
     said.push_back(finding.code + " " + finding.place + ": " + finding.message);
@@ -94,29 +101,29 @@ TEST(DeviceVerdict, TargetsThatTheSameLibrariesLackAreOneFinding) {
 }
 
 TEST(DeviceVerdict, FilesOfOneTargetAreOneLibrary) {
-  std::vector<DeviceFile> files{file("a.so", {"gfx942", "gfx950"})};
+  std::vector<DeviceFile> files{code_file("a.so", {"gfx942", "gfx950"})};
   for (std::string target : {"gfx942", "gfx950"})
     for (std::string name : {"one", "two"})
-      files.push_back(file(fmt::format("lib/rocblas/library/{}_{}.co", name, target), {target}));
-  files.push_back(file("lib/rocblas/library/three_gfx942.co", {"gfx942"}));
+      files.push_back(code_file(fmt::format("lib/rocblas/library/{}_{}.co", name, target), {target}));
+  files.push_back(code_file("lib/rocblas/library/three_gfx942.co", {"gfx942"}));
   EXPECT_EQ(verdicts(files, {"gfx942", "gfx950"}), "");
   files.resize(3);
   EXPECT_EQ(verdicts(files, {"gfx942", "gfx950"}), "uneven gfx950 lib/rocblas/library/* 0");
 }
 
 TEST(DeviceVerdict, FeatureMix) {
-  EXPECT_EQ(verdicts({file("a.so", {"gfx90a"}), file("b.so", {"gfx90a:xnack+", "gfx90a:xnack-"})}, {}),
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx90a"}), code_file("b.so", {"gfx90a:xnack+", "gfx90a:xnack-"})}, {}),
             "feature mix gfx90a b.so 0");
-  EXPECT_EQ(verdicts({file("a.so", {"gfx90a:sramecc+:xnack-"}), file("b.so", {"gfx90a:xnack-"})}, {}),
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx90a:sramecc+:xnack-"}), code_file("b.so", {"gfx90a:xnack-"})}, {}),
             "feature mix gfx90a a.so 0");
-  EXPECT_EQ(verdicts({file("a.so", {"gfx90a:xnack+"}), file("b.so", {"gfx90a:xnack-"})}, {}), "");
+  EXPECT_EQ(verdicts({code_file("a.so", {"gfx90a:xnack+"}), code_file("b.so", {"gfx90a:xnack-"})}, {}), "");
   auto severity = [](const std::vector<DeviceFile>& files) { return judge({files, 1}, {}).findings.at(0).severity; };
-  EXPECT_EQ(severity({file("a.so", {"gfx90a", "gfx90a:xnack+"})}), Severity::error);
-  EXPECT_EQ(severity({file("a.so", {"gfx90a"}), file("b.so", {"gfx90a:xnack+"})}), Severity::warning);
+  EXPECT_EQ(severity({code_file("a.so", {"gfx90a", "gfx90a:xnack+"})}), Severity::error);
+  EXPECT_EQ(severity({code_file("a.so", {"gfx90a"}), code_file("b.so", {"gfx90a:xnack+"})}), Severity::warning);
 }
 
 TEST(DeviceVerdict, LabelLie) {
-  auto lying = file("a.so", {"gfx942", "gfx942"});
+  auto lying = code_file("a.so", {"gfx942", "gfx942"});
   lying.contents.objects[1].elf_target = gpu::parse_target("gfx1030");
   lying.contents.objects[1].label_agrees = false;
   EXPECT_EQ(verdicts({lying}, {}), "label lie gfx942 a.so 100");
@@ -125,16 +132,16 @@ TEST(DeviceVerdict, LabelLie) {
 }
 
 TEST(DeviceVerdict, AFileInThePlaceOfAnotherTarget) {
-  EXPECT_EQ(verdicts({file("rocblas/library/k_gfx942.co", {"gfx950"}, gpu::Container::elf)}, {}),
+  EXPECT_EQ(verdicts({code_file("rocblas/library/k_gfx942.co", {"gfx950"}, gpu::Container::elf)}, {}),
             "label lie gfx950 rocblas/library/k_gfx942.co 100");
-  EXPECT_EQ(verdicts({file("rocblas/library/k_gfx90a-xnack+.co", {"gfx90a:xnack-"})}, {}),
+  EXPECT_EQ(verdicts({code_file("rocblas/library/k_gfx90a-xnack+.co", {"gfx90a:xnack-"})}, {}),
             "label lie gfx90a:xnack- rocblas/library/k_gfx90a-xnack+.co 100");
-  EXPECT_EQ(verdicts({file("rocblas/library/k_gfx90a.co", {"gfx90a:xnack-"})}, {}), "");
+  EXPECT_EQ(verdicts({code_file("rocblas/library/k_gfx90a.co", {"gfx90a:xnack-"})}, {}), "");
 }
 
 TEST(DeviceVerdict, Unconverted) {
-  auto embedded = file("a.so", {"gfx942"}), split = file("b.so", {}),
-       archive = file("c.kpack", {"gfx942"}, gpu::Container::kpack);
+  auto embedded = code_file("a.so", {"gfx942"}), split = code_file("b.so", {}),
+       archive = code_file("c.kpack", {"gfx942"}, gpu::Container::kpack);
   embedded.contents.embedded = true;
   split.contents.split = true;
   EXPECT_EQ(verdicts({embedded}, {}), "");
@@ -145,7 +152,8 @@ TEST(DeviceVerdict, Unconverted) {
 
 TEST(DeviceVerdict, SumsByTarget) {
   auto sums =
-      judge({{file("a.so", {"gfx1030", "gfx942", "gfx942"}), file("b.so", {"gfx942"})}, 2}, {"f", {"gfx942"}}).targets;
+      judge({{code_file("a.so", {"gfx1030", "gfx942", "gfx942"}), code_file("b.so", {"gfx942"})}, 2}, {"f", {"gfx942"}})
+          .targets;
   ASSERT_EQ(sums.size(), 2u);
   EXPECT_EQ(sums[0].target, "gfx942");
   EXPECT_EQ(sums[0].count, 3u);

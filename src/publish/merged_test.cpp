@@ -28,7 +28,7 @@ using ::testing::IsEmpty;
 using testing::Packages;
 
 const auto k_merged_at = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
-const std::string k_run = "42-linux/python/g", k_channel = "channels/staging";
+const std::string k_run = "42-linux/python/g", k_staging = "channels/staging";
 
 Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string>& names,
                         const std::string& channel = "staging", const std::string& run = "42",
@@ -111,8 +111,8 @@ TEST_F(MergedIndex, ShowsOwnProjectsAndDependenciesWithLinksToEither) {
   auto receipt = publish(*store_, {"rocm-1.0+r1.tar.gz"});
   ASSERT_TRUE(receipt) << render(receipt.error());
   EXPECT_EQ(receipt->directory_at.merged_url, store_->url(k_run + "/merged/simple") + "/");
-  EXPECT_EQ(receipt->channel_at.merged_url, store_->url(k_channel + "/merged/simple") + "/");
-  for (const auto& directory : {k_run, k_channel})
+  EXPECT_EQ(receipt->channel_at.merged_url, store_->url(k_staging + "/merged/simple") + "/");
+  for (const auto& directory : {k_run, k_staging})
     EXPECT_THAT(projects(*store_, directory), ElementsAre("numpy", "rocm"));
   EXPECT_THAT(links(*store_, k_run, "rocm"), ElementsAre("../../../dist/rocm-1.0%2Br1.tar.gz"));
   EXPECT_THAT(links(*store_, k_run, "numpy"),
@@ -125,11 +125,11 @@ TEST_F(MergedIndex, WhatIsMirroredLaterReachesEveryRunAndChannel) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   auto all = pages::merge_all(*store_);
   ASSERT_TRUE(all) << render(all.error());
-  EXPECT_THAT(all->directories, ElementsAre(k_channel, k_run));
+  EXPECT_THAT(all->directories, ElementsAre(k_staging, k_run));
   ASSERT_TRUE(
       mirror(*store_, {"numpy-2.0-py3-none-any.whl", "numpy-2.1-py3-none-any.whl", "sympy-1.0-py3-none-any.whl"}));
   ASSERT_TRUE(pages::merge_all(*store_));
-  for (const auto& directory : {k_run, k_channel}) {
+  for (const auto& directory : {k_run, k_staging}) {
     EXPECT_THAT(projects(*store_, directory), ElementsAre("numpy", "rocm", "sympy"));
     EXPECT_EQ(links(*store_, directory, "numpy").size(), 2u);
   }
@@ -176,11 +176,11 @@ TEST_F(MergedIndex, AMoveWritesThePagesOfWhatChangedAlone) {
   ASSERT_TRUE(publish(watched, {"core-1.1-py3-none-any.whl"}, "staging", "43"));
   std::vector<std::string> put;
   for (const auto& line : watched.log())
-    if (line.starts_with("put " + k_channel + "/merged/")) put.push_back(line.substr(4 + k_channel.size() + 8));
+    if (line.starts_with("put " + k_staging + "/merged/")) put.push_back(line.substr(4 + k_staging.size() + 8));
   EXPECT_THAT(put, ElementsAre("pages.json", "simple/core/index.html", "simple/core/", "simple-json/core/index.html",
                                "pages.json"));
   EXPECT_THAT(watched.log(),
-              ::testing::Not(::testing::Contains(HasSubstr("get " + k_channel + "/merged/simple/numpy"))));
+              ::testing::Not(::testing::Contains(HasSubstr("get " + k_staging + "/merged/simple/numpy"))));
 }
 
 TEST_F(MergedIndex, AProjectOfBothIsTheRunsAloneAndIsTold) {
@@ -213,13 +213,13 @@ TEST_F(MergedIndex, RepairFindsWhatTheStateDoesNotKnow) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
   const auto right = testing::snapshot(*store_);
-  ASSERT_TRUE(store_->put(k_channel + "/merged/simple/numpy/index.html",
+  ASSERT_TRUE(store_->put(k_staging + "/merged/simple/numpy/index.html",
                           content::Rope::literal("<a href=\"numpy-9.0-py3-none-any.whl\">of another tool</a>"), {}));
-  ASSERT_TRUE(store_->remove(k_channel + "/merged/simple-json/rocm/index.html"));
-  ASSERT_TRUE(store_->put(k_channel + "/merged/simple/gone/index.html", content::Rope::literal("old"), {}));
+  ASSERT_TRUE(store_->remove(k_staging + "/merged/simple-json/rocm/index.html"));
+  ASSERT_TRUE(store_->put(k_staging + "/merged/simple/gone/index.html", content::Rope::literal("old"), {}));
   ASSERT_TRUE(repair_channel(*store_, "staging"));
   EXPECT_EQ(testing::differences(right, testing::snapshot(*store_)), "");
-  ASSERT_TRUE(store_->put(k_channel + "/merged/pages.json", content::Rope::literal("{"), {}));
+  ASSERT_TRUE(store_->put(k_staging + "/merged/pages.json", content::Rope::literal("{"), {}));
   ASSERT_TRUE(repair_channel(*store_, "staging"));
   EXPECT_EQ(testing::differences(pages_of(right), pages_of(testing::snapshot(*store_))), "");
   EXPECT_EQ(repair_channel(*store_, "staging")->pages_written, 0u);
@@ -230,13 +230,13 @@ TEST_F(MergedIndex, APageThatNoStateNamesIsRemovedAfterAKillToo) {
   auto damage = [](store::ObjectStore& store) {
     ASSERT_TRUE(mirror(store, {"numpy-2.0-py3-none-any.whl"}));
     ASSERT_TRUE(publish(store, {"core-1.0-py3-none-any.whl"}));
-    ASSERT_TRUE(store.put(k_channel + "/merged/simple/gone/index.html", content::Rope::literal("old"), {}));
-    ASSERT_TRUE(store.put(k_channel + "/merged/pages.json", content::Rope::literal("{"), {}));
+    ASSERT_TRUE(store.put(k_staging + "/merged/simple/gone/index.html", content::Rope::literal("old"), {}));
+    ASSERT_TRUE(store.put(k_staging + "/merged/pages.json", content::Rope::literal("{"), {}));
   };
   damage(*store_);
   FaultyStore counting(*store_);
   ASSERT_TRUE(pages::merge_channel(counting, "staging"));
-  EXPECT_FALSE(*store_->head(k_channel + "/merged/simple/gone/index.html"));
+  EXPECT_FALSE(*store_->head(k_staging + "/merged/simple/gone/index.html"));
   for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
     SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
     auto store = store::make_memory_store();
@@ -244,8 +244,8 @@ TEST_F(MergedIndex, APageThatNoStateNamesIsRemovedAfterAKillToo) {
     FaultyStore faulty(*store, {FaultyStore::Fault::die_after, n, false});
     static_cast<void>(pages::merge_channel(faulty, "staging"));
     ASSERT_TRUE(pages::merge_channel(*store, "staging"));
-    EXPECT_FALSE(*store->head(k_channel + "/merged/simple/gone/index.html"));
-    EXPECT_EQ(store->get(k_channel + "/merged/pages.json", 1 << 20)->value().find("unlisted"), std::string::npos);
+    EXPECT_FALSE(*store->head(k_staging + "/merged/simple/gone/index.html"));
+    EXPECT_EQ(store->get(k_staging + "/merged/pages.json", 1 << 20)->value().find("unlisted"), std::string::npos);
   }
 }
 
@@ -253,8 +253,8 @@ TEST_F(MergedIndex, APageThatNoStateNamesIsRemovedAfterAKillToo) {
 TEST_F(MergedIndex, PagesOfAMoveThatDiedAreFoundWhenTheChannelReturns) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
-  const auto before = projects(*store_, k_channel);
-  auto page = *store_->get(k_channel + "/merged/simple/core/index.html", 1 << 20);
+  const auto before = projects(*store_, k_staging);
+  auto page = *store_->get(k_staging + "/merged/simple/core/index.html", 1 << 20);
   auto first = *registry::require_channel(*store_, "staging");
   FaultyStore counting(*store_);
   ASSERT_TRUE(publish(counting, {"core-1.1-py3-none-any.whl", "more-1.0-py3-none-any.whl"}, "staging", "43"));
@@ -270,8 +270,8 @@ TEST_F(MergedIndex, PagesOfAMoveThatDiedAreFoundWhenTheChannelReturns) {
     ASSERT_TRUE(
         move_channel(*store, "staging", *now, *view, {registry::Action::rollback, {}, {}, "tester", k_merged_at, {}}));
     ASSERT_TRUE(pages::merge_channel(*store, "staging"));
-    ASSERT_EQ(projects(*store, k_channel), before);
-    ASSERT_EQ(*store->get(k_channel + "/merged/simple/core/index.html", 1 << 20), page);
+    ASSERT_EQ(projects(*store, k_staging), before);
+    ASSERT_EQ(*store->get(k_staging + "/merged/simple/core/index.html", 1 << 20), page);
     EXPECT_TRUE(pages::merged_channel_shown(*store, "staging", view->record)->current);
   }
 }
@@ -284,7 +284,7 @@ TEST_F(MergedIndex, AWriterThatWasOvertakenLeavesNoOldPage) {
   auto first = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
   ASSERT_TRUE(publish(*store_, {"core-1.1-py3-none-any.whl"}, "staging", "43"));
   auto second = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
-  const auto expected = links(*store_, k_channel, "core");
+  const auto expected = links(*store_, k_staging, "core");
   auto move_to = [&](const registry::View& view) {
     auto now = registry::require_channel(*store_, "staging");
     ASSERT_TRUE(
@@ -302,7 +302,7 @@ TEST_F(MergedIndex, AWriterThatWasOvertakenLeavesNoOldPage) {
     ASSERT_TRUE(pages::merge_channel(slow, "staging"));
     if (slow.calls() < n) break;
     SCOPED_TRACE("call " + std::to_string(n) + ": " + slow.log()[n - 1]);
-    ASSERT_EQ(links(*store_, k_channel, "core"), expected);
+    ASSERT_EQ(links(*store_, k_staging, "core"), expected);
     ASSERT_EQ(pages::merge_channel(*store_, "staging", {/*thorough=*/true, 1})->pages_written, 0u);
   }
   EXPECT_GT(n, 15u);
@@ -313,7 +313,7 @@ TEST_F(MergedIndex, WhatAKilledWriterLeftLateTheNextMoveRepairs) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
   auto first = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
-  const auto key = k_channel + "/merged/simple/core/index.html";
+  const auto key = k_staging + "/merged/simple/core/index.html";
   const auto right = *store_->get(key, 1 << 20);
   ASSERT_TRUE(publish(*store_, {"core-1.1-py3-none-any.whl"}, "staging", "43"));
   const auto late = **store_->get(key, 1 << 20);
@@ -338,13 +338,13 @@ TEST_F(MergedIndex, AStateThatDoesNotFitIsNoState) {
                             "0000000000000000000000000000000000000000000000000000000000000000"
                             R"("},"base":{},"recent":{}})"}) {
     SCOPED_TRACE(state);
-    ASSERT_TRUE(store_->put(k_channel + "/merged/pages.json", content::Rope::literal(state), {}));
-    ASSERT_TRUE(store_->put(k_channel + "/merged/simple/core/index.html", content::Rope::literal("torn"), {}));
+    ASSERT_TRUE(store_->put(k_staging + "/merged/pages.json", content::Rope::literal(state), {}));
+    ASSERT_TRUE(store_->put(k_staging + "/merged/simple/core/index.html", content::Rope::literal("torn"), {}));
     auto shown = pages::merged_channel_shown(*store_, "staging", view->record);
     ASSERT_TRUE(shown) << render(shown.error());
     EXPECT_TRUE(shown->exists && !shown->current);
     ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
-    EXPECT_EQ(links(*store_, k_channel, "core").size(), 1u);
+    EXPECT_EQ(links(*store_, k_staging, "core").size(), 1u);
     EXPECT_TRUE(pages::merged_channel_shown(*store_, "staging", view->record)->current);
   }
 }
@@ -355,7 +355,7 @@ TEST_F(MergedIndex, IsNotCurrentWhileAMoveHasNotEnded) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
   auto view = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
-  const auto key = k_channel + "/merged/pages.json";
+  const auto key = k_staging + "/merged/pages.json";
   auto state = nlohmann::json::parse(**store_->get(key, 1 << 20));
   state["recent"]["numpy"] = state["moves"].get<int>() + 1;
   state["base"].erase("numpy");
@@ -505,7 +505,7 @@ TEST_F(MergedIndex, ABrokenChannelKeepsNoOtherPlaceFromItsDependencies) {
   EXPECT_EQ(all.error().kind, ErrorKind::corrupt);
   EXPECT_THAT(all.error().message, HasSubstr("1 of 4 merged indexes"));
   EXPECT_THAT(all.error().details, ElementsAre(HasSubstr("channels/broken: R011")));
-  for (const auto& directory : {k_run, k_channel, std::string("43-linux/python/g")})
+  for (const auto& directory : {k_run, k_staging, std::string("43-linux/python/g")})
     EXPECT_THAT(projects(*store_, directory), ::testing::Contains("numpy"));
 }
 
@@ -525,7 +525,7 @@ TEST_F(MergedIndex, FollowsABaseIndexThatLostItsLastSet) {
   take_away(*store_, std::string(pages::k_base_index));
   ASSERT_TRUE(pages::project_directory(*store_, std::string(pages::k_base_index)));
   ASSERT_TRUE(pages::merge_all(*store_));
-  for (const auto& directory : {k_run, k_channel}) EXPECT_THAT(projects(*store_, directory), ElementsAre("rocm"));
+  for (const auto& directory : {k_run, k_staging}) EXPECT_THAT(projects(*store_, directory), ElementsAre("rocm"));
   EXPECT_EQ(testing::broken_links(testing::snapshot(*store_)), "");
 }
 
@@ -596,7 +596,7 @@ TEST_F(MergedIndex, ADamagedSetRecordKeepsNoDirectoryFromItsDependencies) {
   EXPECT_EQ(all.error().kind, ErrorKind::corrupt);
   EXPECT_THAT(all.error().message, HasSubstr("set records cannot be read: 1"));
   EXPECT_THAT(all.error().details, ElementsAre(HasSubstr(damaged + ": R011")));
-  for (const auto& directory : {k_run, k_channel})
+  for (const auto& directory : {k_run, k_staging})
     EXPECT_THAT(projects(*store_, directory), ::testing::Contains("numpy"));
   ASSERT_TRUE(store_->remove(damaged));
   auto fixed = pages::merge_all(*store_);
@@ -619,8 +619,8 @@ TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoAfterAKill) {
     static_cast<void>(pages::merge_channel(faulty, "staging"));
     calls = std::max(calls, faulty.calls() + (faulty.fired() ? 1 : 0));
     ASSERT_TRUE(pages::merge_channel(*store, "staging"));
-    EXPECT_FALSE(*store->head(k_channel + "/merged/simple/more/index.html")) << "call " << n;
-    EXPECT_FALSE(*store->head(k_channel + "/merged/simple-json/more/index.html")) << "call " << n;
+    EXPECT_FALSE(*store->head(k_staging + "/merged/simple/more/index.html")) << "call " << n;
+    EXPECT_FALSE(*store->head(k_staging + "/merged/simple-json/more/index.html")) << "call " << n;
   }
 }
 
@@ -628,12 +628,12 @@ TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoAfterAKill) {
 TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoIfTheStateIsLost) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
-  auto page = k_channel + "/merged/simple/gone/index.html";
+  auto page = k_staging + "/merged/simple/gone/index.html";
   for (const auto* damaged : {"", "{"}) {
     ASSERT_TRUE(store_->put(page, content::Rope::literal("old"), {}));
     ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
     ASSERT_TRUE(*store_->head(page)) << "nothing names it, and not everything is listed each time";
-    auto state = k_channel + "/merged/pages.json";
+    auto state = k_staging + "/merged/pages.json";
     ASSERT_TRUE(store_->remove(state));
     if (*damaged) ASSERT_TRUE(store_->put(state, content::Rope::literal(damaged), {}));
     ASSERT_TRUE(pages::merge_channel(*store_, "staging"));

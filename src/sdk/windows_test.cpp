@@ -25,7 +25,7 @@ SourceEntry windows_link(std::string to) {
 SourceEntry windows_directory() { return {sys::EntryType::directory, 0, false, "", {}, "", "a_lib_generic"}; }
 SourceEntry dll(const std::vector<std::string>& imports = {}) { return file(pe::testing::forged_dll(imports)); }
 
-SourceEntry program(const std::vector<std::string>& imports) {
+SourceEntry windows_program(const std::vector<std::string>& imports) {
   auto bytes = pe::testing::forged_dll(imports);
   pe::testing::put<std::uint16_t>(bytes, pe::testing::k_pe_at + 22, 0x22);
   return file(bytes);
@@ -54,7 +54,7 @@ Planned plan(std::map<std::string, SourceEntry> entries) {
 
 TEST(Windows, LinksBecomeCopiesAndNothingIsEdited) {
   auto made = plan({{"bin", windows_directory()},
-                    {"bin/clang.exe", program({})},
+                    {"bin/clang.exe", windows_program({})},
                     {"bin/clang++.exe", windows_link("clang.exe")},
                     {"bin/a.dll", dll()},
                     {"bin/gone.dll", windows_link("missing.dll")},
@@ -74,8 +74,8 @@ TEST(Windows, DllsMustBeWhereWindowsLooks) {
   auto made = plan({{"bin/core.dll", dll()},
                     {"lib/llvm/bin/llvm.dll", dll({"CORE.DLL", "KERNEL32.dll"})}, // bin is searched, without case
                     {"bin/uses.dll", dll({"llvm.dll"})},
-                    {"lib/llvm/bin/tool.exe", program({"core.dll"})}, // a program's own directory only
-                    {"lib/llvm/bin/good.exe", program({"llvm.dll"})}});
+                    {"lib/llvm/bin/tool.exe", windows_program({"core.dll"})}, // a program's own directory only
+                    {"lib/llvm/bin/good.exe", windows_program({"llvm.dll"})}});
   EXPECT_THAT(made.findings,
               UnorderedElementsAre(
                   AllOf(Field(&Finding::code, "S029"), Field(&Finding::place, "pkg!bin/uses.dll"),
