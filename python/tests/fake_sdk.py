@@ -75,6 +75,7 @@ class Release:
     windows_families: tuple[str, ...] = ()
     family_targets: dict[str, list[str]] | None = None
     extras: dict[str, list[str]] | None = None
+    device_package: str = ""  # what packages of device code are called, with {family}
     scripts: list[dict[str, Any]] = field(default_factory=lambda: [dict(each) for each in SCRIPTS])
     without: tuple[str, ...] = ()  # file names left out of the packages
     extra_devel: dict[str, bytes | str] = field(default_factory=dict)  # bytes: a file, str: a link
@@ -109,6 +110,8 @@ class Release:
             facts["FAMILY_TARGETS"] = self.family_targets
         if self.extras is not None:
             facts["EXTRAS"] = self.extras
+        if self.device_package:
+            facts["DEVICE_PACKAGE"] = self.device_package
         return "".join(f"{name} = {pprint.pformat(value, width=120)}\n" for name, value in facts.items()).encode()
 
     # --- the parts ---------------------------------------------------------------------------------------------------------------

@@ -231,6 +231,23 @@ def test_packages_of_two_releases(plain: Site) -> None:
     assert failures == {"base.one-release": "rocm-sdk-core is 7.1.0, rocm is 7.2.0"}
 
 
+def test_device_code_of_another_release(make_site: Callable[..., Site]) -> None:
+    """One test names it, and no other blames a package that is sound."""
+    site = make_site("rocm_sdk_libraries_gfx94x", device_package="rocm-sdk-device-{family}", **NO_SCRIPTS)
+    held = {f"{LIBRARIES}/.devel_links/gfx1030.json": '{"links": [{"relpath": "lib/kernels.co"}, {"relpath": "lib/libkernels.so"}]}'}
+    held |= {f"{LIBRARIES}/lib/kernels.co": "code", f"{LIBRARIES}/lib/libkernels.so": "\x7fELF\x02\x01" + 10 * "\0" + "\x03\0>\0"}
+    info = "rocm_sdk_device_gfx1030-7.3.0.dist-info"
+    held |= {f"{info}/METADATA": "Metadata-Version: 2.1\nName: rocm-sdk-device-gfx1030\nVersion: 7.3.0\n"}
+    held[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*held, f"{info}/RECORD"])
+    for path, text in held.items():
+        (site.path / path).parent.mkdir(exist_ok=True)
+        (site.path / path).write_text(text)
+    assert only_failures(outcomes(site, code=1)) == {
+        "base.one-release": "device wheel rocm-sdk-device-gfx1030 is version 7.3.0, rocm-sdk-core is 7.2.0: install matching versions, "
+        "as with pip install rocm-sdk-device-gfx1030==7.2.0"
+    }
+
+
 def test_libraries_of_another_family_than_the_gpu(plain: Site, tmp_path: Path) -> None:
     program = tmp_path / "bin/offload-arch"
     program.parent.mkdir()

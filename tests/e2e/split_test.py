@@ -234,6 +234,9 @@ def test_device_code_of_another_release_is_passed_over(environment, page, split,
         archive.extractall(environment.site)
     assert "warning: rocm-sdk-device-gfx942 7.3.0 is passed over: this SDK is 7.2.0" in environment.sdk("init")
     assert not (environment.site / "_rocm_sdk_devel" / KERNELS).exists()
+    tested = environment.sdk("test", "-q", code=1)
+    assert "device wheel rocm-sdk-device-gfx942 is version 7.3.0, rocm-sdk-core is 7.2.0: install matching versions" in tested
+    assert ", 1 failed," in tested, tested
 
 
 def test_device_code_of_an_unknown_target_is_told(environment, page, tmp_path):

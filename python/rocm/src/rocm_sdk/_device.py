@@ -66,6 +66,11 @@ def others(site: Path) -> list[Device]:
     return [device for device in installed(site) if _release(device.version) != _release(_dist_info.__version__)]
 
 
+def laid_by_others(site: Path) -> set[Path]:
+    """What those of another release lay into the libraries: it says nothing about the libraries of this one."""
+    return {site / row.path for device in others(site) for row in _record.read(device.record)}
+
+
 def of_unknown_targets(site: Path) -> list[Device]:
     """Those of this release for a GPU target that it was not built for: another build of the same version made them."""
     known = {each.lower().replace("_", "-") for each in _dist_info.AVAILABLE_TARGET_FAMILIES}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from .. import __main__, _dist_info, _packages, _process
+from .. import __main__, _device, _dist_info, _packages, _process
 from .._registry import LIBRARIES
 from . import _child
 from ._case import Case, Failed, Skipped
@@ -38,6 +39,7 @@ def present_libraries(logical: str) -> list[str]:
 
 
 def expect_success(done: _child.Finished) -> str:
+    """Everything that it printed."""
     if done.code:
         raise Failed(done.describe())
     return done.output
@@ -68,11 +70,17 @@ def _usage() -> None:
 
 
 def _one_release() -> None:
-    for logical in _dist_info.ALL_PACKAGES:
-        for package in installed(logical):
-            stated = package.dist_info.__version__
-            if stated != _dist_info.__version__:
-                raise Failed(f"{package.dist} is {stated}, rocm is {_dist_info.__version__}")
+    """The only test that says so of device code: the others leave what another release laid into the libraries alone."""
+    version = _dist_info.__version__
+    packages = [package for logical in _dist_info.ALL_PACKAGES for package in installed(logical)]
+    stated = [(package.dist, package.dist_info.__version__) for package in packages]
+    wrong = [f"{dist} is {other}, rocm is {version}" for dist, other in stated if other != version]
+    host = next((package.dist for package in packages if package.logical == "core" and (package.dist, version) in stated), "rocm")
+    for device in _device.others(Path(__file__).resolve().parents[2]):
+        cause = f"device wheel {device.dist} is version {device.version}, {host} is {version}"
+        wrong.append(f"{cause}: install matching versions, as with pip install {device.dist}=={version}")
+    if wrong:
+        raise Failed("\n".join(wrong))
 
 
 def installed(logical: str) -> list[_packages.Package]:

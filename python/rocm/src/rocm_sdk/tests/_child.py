@@ -22,6 +22,7 @@ MESSAGE_CHARACTERS_MAX = 2000
 class Finished:
     code: int
     output: str  # standard output, then standard error
+    answer: str  # standard output alone: warnings stand beside it
 
     def describe(self) -> str:
         how = f"signal {signal.Signals(-self.code).name}" if self.code < 0 else f"exit code {self.code}"
@@ -48,7 +49,7 @@ def run(command: Sequence[str], environ: Mapping[str, str] | None = None) -> Fin
     except subprocess.TimeoutExpired:
         _end(child)
         raise Failed(f"{' '.join(command)} did not end within {TIMEOUT_SECONDS} s") from None
-    return Finished(child.returncode, (output + b"\n" + errors).decode("utf-8", "replace"))
+    return Finished(child.returncode, (output + b"\n" + errors).decode("utf-8", "replace"), output.decode("utf-8", "replace"))
 
 
 def python(code: str, *arguments: str, environ: Mapping[str, str] | None = None) -> Finished:

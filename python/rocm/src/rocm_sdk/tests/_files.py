@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from .. import _dist_info, _packages, _process
+from .. import _device, _dist_info, _packages, _process
 from . import _base, _child, _needs
 from ._case import Case, Failed, Skipped
 
@@ -48,7 +48,7 @@ def package_cases(package: _packages.Package, prefix: str) -> Iterator[Case]:
     yield Case(f"{prefix}.preload", functools.partial(_preload, package))
     if launchers(package.platform):
         yield Case(f"{prefix}.launchers", functools.partial(_launchers, package))
-    for path in shared_objects(package.platform):
+    for path in _own_objects(package):
         relative = path.relative_to(package.platform).as_posix()
         yield Case(f"{prefix}.load.{relative}", functools.partial(_load, path, relative))
     for script in getattr(package.dist_info, "CONSOLE_SCRIPTS", []):
@@ -59,6 +59,11 @@ def shared_objects(top: Path) -> list[Path]:
     """The shared objects below `top`, each once: a link to one beside it is not another."""
     pattern = "*.dll" if sys.platform == "win32" else "*.so*"
     return sorted(path for path in top.rglob(pattern) if path.is_file() and not path.is_symlink() and _is_shared_object(path))
+
+
+def _own_objects(package: _packages.Package) -> list[Path]:
+    passed_over = _device.laid_by_others(package.site)
+    return [path for path in shared_objects(package.platform) if path not in passed_over]
 
 
 def _is_shared_object(path: Path) -> bool:
@@ -124,7 +129,7 @@ def _layout(package: _packages.Package) -> None:
     missing = [path for path in package.dist_info.LIBRARIES if not (package.platform / path).is_file()]
     if missing:
         raise Failed(f"{len(missing)} libraries are missing: {', '.join(missing[:5])}")
-    if package.logical == "libraries" and not shared_objects(package.platform):
+    if package.logical == "libraries" and not _own_objects(package):
         raise Failed(f"there is no library in {package.platform}")
 
 
