@@ -60,6 +60,23 @@ def test_a_promotion_refuses_it_too(promote):
     refused("P110", 2, *promote, "--replace", "nonsense")
 
 
+def test_a_release_to_several_channels_refuses_it(promote, tmp_path):
+    """A name may fit a package of one family alone; one that fits none of any family is mistyped."""
+    words = ["stable-{family}" if word == "stable" else word.replace("v12/whl", "v12/{family}") if isinstance(word, str) else word for word in promote]
+    good("publish", tmp_path / "packages", "--store", f"file:{tmp_path}/source", "--run-id", "1", "--platform", "linux", "--artifact-group", "gfx110X-all")
+    broken = tmp_path / "to/v12/gfx110X-all/demo_broken-1.0-py3-none-any.whl"
+    broken.parent.mkdir(parents=True)
+    broken.write_bytes(b"no wheel")
+    broken.with_name("index.html").write_text(f'<a href="{broken.name}">{broken.name}</a>')
+    refused("P090", 7, *words)
+    for more in (("--dry-run",), ()):
+        assert "nonsense" in refused("P110", 2, *words, "--replace", broken.name, "--replace", "nonsense", *more).err
+        assert not [path for path in (tmp_path / "source/channels").glob("stable-*")], "nothing has moved"
+    good(*words, "--replace", broken.name)
+    good(*words, "--replace", broken.name)
+    refused("P110", 2, *words, "--replace", "nonsense")
+
+
 def test_a_name_that_was_given_up_may_be_named_again(place):
     broken = Path(place.removeprefix("file:")) / "demo_broken-1.0-py3-none-any.whl"
     broken.write_bytes(b"no wheel")

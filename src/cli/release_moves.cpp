@@ -111,6 +111,14 @@ Result<void> check_part(Context& context, Asked& asked, const release::Part& par
   return release::check_together(asked.to, all);
 }
 
+/// All that is copied along, before the first channel moves: also of one that an earlier run has moved.
+Result<void> check_parts(Context& context, Asked& asked, const release::Plan& planned,
+                         const promote::Options& options) {
+  for (const auto& part : planned.parts)
+    if (!plan_of(part).held) TRY_DO(check_part(context, asked, part, options));
+  return asked.to.let_go_elsewhere ? release::check_replaced(asked.to) : Result<void>();
+}
+
 promote::Receipt receipt_of_part(const release::Part& part) {
   if (part.receipt) return *part.receipt;
   promote::Receipt receipt;
@@ -247,7 +255,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
       return {};
     };
   if (asked.to.store)
-    options.before_writing = [&](const release::Part& part) { return check_part(context, asked, part, each); };
+    options.before_writing = [&](const release::Plan& planned) { return check_parts(context, asked, planned, each); };
   TRY(auto done, release::promote_all(*asked.store, asked.request, options));
   auto document = document_of(done, asked, each.dry_run);
   print_verdicts(context, done);
@@ -258,9 +266,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   }
   std::optional<Delivery> delivery;
   if (asked.to.store) {
-    if (each.dry_run && options.before_writing)
-      for (const auto& part : done.parts)
-        if (!plan_of(part).held) TRY_DO(check_part(context, asked, part, each));
+    if (each.dry_run) TRY_DO(options.before_writing(done));
     TRY(delivery, copy_all(context, arguments, asked, done, each));
     context.out.findings(delivery->receipt.notes);
     document["distribution"] = delivery_json(asked.to, *delivery);

@@ -286,6 +286,8 @@ std::uint64_t HistoryPlan::bytes() const {
   return total;
 }
 
+bool HistoryPlan::empty() const { return files.empty() && let_go.empty() && notes.empty(); }
+
 Result<bool> holds_packages(ObjectReader& target, const std::string& directory) {
   auto has_package = [&](const std::vector<ObjectInfo>& objects) {
     return std::ranges::any_of(objects, [&](const ObjectInfo& object) {

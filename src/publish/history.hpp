@@ -34,6 +34,7 @@ struct HistoryPlan {
   std::size_t noted = 0;                       ///< files that an earlier run has looked at
   Findings notes;                              ///< P112, P117, P124, P126
   std::uint64_t bytes() const;
+  bool empty() const; ///< nothing is taken over, given up or to be said
 };
 
 /// By directory.

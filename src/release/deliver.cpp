@@ -100,8 +100,18 @@ Result<void> check_delivery(const Consignment& what, const Means& means, const p
   options.let_go_elsewhere = to.let_go_elsewhere;
   options.hash_bytes = to.hash_bytes;
   TRY(auto histories, publish::check_distribution(*to.store, planned, options));
-  for (auto& history : histories) to.found->insert_or_assign(history.directory, std::move(history));
+  for (auto& history : histories) {
+    auto& found = (*to.found)[history.directory];
+    history.used.merge(found.used); // two channels may go to one directory
+    found = std::move(history);
+  }
   return {};
+}
+
+Result<void> check_replaced(const Destination& to) {
+  std::set<std::string> used;
+  for (const auto& [directory, history] : *to.found) used.insert(history.used.begin(), history.used.end());
+  return publish::refuse_unused(to.let_go, used, to.prefix);
 }
 
 namespace {
@@ -155,7 +165,7 @@ Result<Delivery> deliver(const Consignment& what, const Means& means, const prom
   }
   for (const auto& [directory, history] : *to.found) {
     done.receipt.notes.insert(done.receipt.notes.end(), history.notes.begin(), history.notes.end());
-    done.histories.push_back(history);
+    if (!history.empty()) done.histories.push_back(history);
   }
   std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
   for (const auto& directory : directories) {

@@ -38,6 +38,9 @@ Result<void> check_feeders(const Consignment& what);
 /// `to.found`. Reads no package of ours. held O041 as deliver(), unless `given` is a dry run. Fails as check_feeders()
 /// and publish::check_distribution() do.
 Result<void> check_delivery(const Consignment& what, const Means& means, const promote::Options& given);
+/// Whether each name of `to.let_go` fits something in a directory that check_delivery() has looked at, for a release to
+/// several channels, where it may fit nothing of one of them: publish::refuse_unused(). Pure.
+Result<void> check_replaced(const Destination& to);
 /// Whether the sets that all channels of a release bring fit into one place: publish::refuse_two_contents(). Pure.
 Result<void> check_together(const Destination& to, const std::vector<registry::SealedSet>& sets);
 /// Whether the other store lets us write, for right before a channel moves: publish::check_writable(). Reads what

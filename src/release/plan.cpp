@@ -262,9 +262,7 @@ Error half_moved(ObjectReader& store, const Plan& planned, Error error) {
 }
 
 Result<void> execute(ObjectStore& store, Plan& planned, const Options& options) {
-  if (options.before_writing)
-    for (const auto& part : planned.parts)
-      if (!part.plan || !part.plan->held) TRY_DO(options.before_writing(part));
+  if (options.before_writing) TRY_DO(options.before_writing(planned));
   for (const auto& part : planned.parts)
     if (!part.receipt && part.plan && !part.plan->held)
       TRY_DO(promote::check_signatures(store, *part.plan, options.each));

@@ -64,8 +64,8 @@ Result<Plan> plan_all(store::ObjectReader& store, const Request& request);
 
 struct Options {
   promote::Options each; ///< `execute` and `dry_run` count for the whole
-  std::function<Result<void>(const Part&)> before_writing =
-      {}; ///< for each channel that is not held, before the first one moves; also for one that an earlier run has moved
+  /// Called when the release is not held, before the first channel moves.
+  std::function<Result<void>(const Plan&)> before_writing = {};
 };
 
 /// Plans, then stores the plan and executes it channel after channel, unless it is held or a dry run. With

@@ -270,12 +270,13 @@ TEST(Release, APlanOfWhichAChannelWasUndoneIsNotUnfinished) {
   auto digest = open->front().plan.hex();
   std::vector<std::string> judged;
   auto options = options_of(digest);
-  options.before_writing = [&](const Part& part) -> Result<void> {
-    judged.push_back(part.request.channel);
+  options.before_writing = [&](const Plan& plan) -> Result<void> {
+    for (const auto& part : plan.parts) judged.push_back(part.request.channel);
     return fail(ErrorKind::held, "O017", "stop here");
   };
   EXPECT_FALSE(promote_all(*store, request_of(both.sets), options));
-  EXPECT_THAT(judged, ElementsAre("stable-gfx110x-all")) << "what an earlier run has moved is judged for the copy, too";
+  EXPECT_THAT(judged, ElementsAre("stable-gfx110x-all", "stable-gfx94x-dcgpu"))
+      << "what an earlier run has moved is judged for the copy, too";
   auto out = promote::plan_withdrawal(*store, "stable-gfx110x-all", {"set:" + both.sets[1].digest.hex()});
   ASSERT_TRUE(out) << render(out.error());
   ASSERT_TRUE(promote::withdraw(*store, *out, {"tester", k_when, "broken"}));
