@@ -60,6 +60,7 @@ Unexpected lacking(const Names& lacks, std::string message) {
 } // namespace
 
 Result<void> check_device_code(const Installed& installed) {
+  if (installed.backend == "cpu") return {};
   auto there = installed_targets(installed);
   auto asked = asked_targets(installed.packages);
   std::erase_if(asked, [&](const auto& target) { return there.contains(target); });

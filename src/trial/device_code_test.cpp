@@ -29,7 +29,8 @@ std::string judged(const Case& about) {
     offered.push_back({file, "", {}});
   }
   std::vector<venv::OtherDistribution> others{{"pip", "24"}};
-  auto checked = check_device_code({files, others, about.packages, offered});
+  EXPECT_TRUE(check_device_code({files, others, about.packages, offered, "cpu"})) << "it is about no GPU";
+  auto checked = check_device_code({files, others, about.packages, offered, ""});
   return checked ? "" : render(checked.error());
 }
 

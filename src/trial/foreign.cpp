@@ -7,6 +7,7 @@
 #include "registry/registry.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include "trial/device_code.hpp"
 #include "trial/evidence.hpp"
 #include "trial/trial.hpp"
 #include "venv/proof.hpp"
@@ -203,6 +204,7 @@ void describe(const ForeignReport& report, const RecordOptions& options, const v
   evidence.cell.platform = report.platform;
   evidence.cell.python = minor_of(report.python);
   evidence.cell.framework = options.framework;
+  evidence.cell.backend = options.backend;
   evidence.suite = k_packaged_suite;
   for (const auto& file : files)
     if (file.project == dist::k_sdk_project) evidence.suite_digest = file.sha256.hex();
@@ -263,11 +265,14 @@ Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore&
   TRY(auto text, sys::read_file(options.report, k_report_bytes_max), "while reading the report");
   TRY(auto report, parse_foreign_report({text, options.report}));
   TRY(auto source, sealed_source(options, store));
+  const auto offered = source.files; // also what is not brought here
   venv::VerifiedPaths verified;
   TRY_DO(bring_here(source, report, options, store, verified));
   TRY(auto files, venv::match_claims(source, report.claims, verified));
   TRY_DO(check_agreement(report, files, options.report));
   TRY_DO(check_framework(files, options.framework));
+  const std::vector<std::string> asked; // a report does not say what was asked for
+  TRY_DO(check_device_code({files, report.others, asked, offered, options.backend}));
   Recorded done;
   auto& evidence = done.evidence;
   describe(report, options, source, files, evidence);

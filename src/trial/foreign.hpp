@@ -36,6 +36,7 @@ struct RecordOptions {
   std::string locator;    ///< --from: what the machine installed from
   std::string family;     ///< empty: the report's
   std::string framework;  ///< the framework tested, one of the installed projects; empty: none
+  std::string backend;    ///< "cpu": the tests used no GPU; empty: a GPU
   std::string job_result; ///< of the job that made it (check_job); empty: not known
   std::string quarry_version;
   std::optional<registry::Identity> identity; ///< of the job that records
@@ -62,7 +63,7 @@ std::string ahead_of(const registry::EvidenceRecord& evidence, std::int64_t stor
 Result<void> check_time(const registry::EvidenceRecord& evidence, std::int64_t now_us);
 
 /// The report becomes the log of the record. The same report again is the same record. Errors: X002, X012 … X015, X017,
-/// X023, X032, V035 (not the files of the source), and nothing is written.
+/// X023, X031, X032, V035 (not the files of the source), and nothing is written.
 Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore& store);
 
 } // namespace quarry::trial

@@ -84,6 +84,8 @@ Result<void> check_about(const registry::EvidenceRecord& evidence, const About& 
     return another(fmt::format("the family {}, not {}", evidence.cell.family, about.family));
   if (!about.framework.empty() && evidence.cell.framework != about.framework)
     return another(fmt::format("the framework `{}`, not {}", evidence.cell.framework, about.framework));
+  if (about.backend && evidence.cell.backend != *about.backend)
+    return another(about.backend->empty() ? "what ran on a CPU" : "what ran on a GPU");
   if (about.locator.empty()) return {};
   venv::SourceRequest request;
   request.locator = about.locator;

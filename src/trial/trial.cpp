@@ -129,12 +129,10 @@ Result<Subject> find_subject(const TrialOptions& options, const venv::Environmen
               "install with `quarry venv install`, or name what the files must be with --from LOCATOR");
 }
 
-/// A result on a CPU is about no GPU.
 Result<void> check_targets(const Subject& subject, const TrialOptions& options) {
-  if (options.backend == "cpu") return {};
   static const std::vector<venv::Offered> unknown;
-  return check_device_code(
-      {subject.files, subject.others, subject.packages, subject.source ? subject.source->files : unknown});
+  const auto& offered = subject.source ? subject.source->files : unknown;
+  return check_device_code({subject.files, subject.others, subject.packages, offered, options.backend});
 }
 
 Result<void> prove_again(const Subject& subject, const venv::Environment& environment, unsigned workers) {

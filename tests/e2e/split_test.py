@@ -297,6 +297,23 @@ def test_a_libraries_package_without_a_library(built, tmp_path):
     assert not (tmp_path / "store").exists()
 
 
+def test_a_report_of_no_device_code(built, tmp_path):
+    """Another machine reports what `quarry test` refuses to record here: it is refused by the same rule."""
+    store = ("--store", f"file:{tmp_path / 'store'}")
+    good("publish", built.parent, *store, "--run-id", "42", "--platform", "linux", "--layout", "aug")
+    environment = Environment(tmp_path / "env", "pip")
+    environment.install(built, "rocm[libraries]==7.2.0")
+    environment.sdk("test", "-q", "--json", str(tmp_path / "report.json"))
+    words = ("evidence", "record", "--from-report", tmp_path / "report.json", "--from", "run:42-linux", *store)
+    for more in ((), ("--backend", "gpu")):
+        assert "not tested  rocm-sdk-device-gfx1030, rocm-sdk-device-gfx942" in refused("X031", 2, *words, *more).err
+    assert not (tmp_path / "store/evidence").exists()
+    assert good(*words, "--backend", "cpu", "--json").json["cell"]["backend"] == "cpu"
+    environment.install(built, "rocm-sdk-device-gfx942==7.2.0")
+    environment.sdk("test", "-q", "--json", str(tmp_path / "report.json"))
+    assert good(*words, "--json").json["cell"]["family"] == "gfx942"
+
+
 def test_a_list_that_leads_out_is_refused(environment, page):
     environment.install(page, "rocm[libraries,devel,device-gfx942]==7.2.0")
     listed = environment.site / "_rocm_sdk_libraries/.devel_links/gfx942.json"

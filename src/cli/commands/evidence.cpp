@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace quarry::cli {
 
@@ -31,12 +32,19 @@ std::string_view standing(const EvidenceRecord& e) {
   return e.reported.empty() ? "" : "  reported";
 }
 
+/// As the cell of a result has it; nullopt: the command line does not say.
+std::optional<std::string> backend_of(const Arguments& arguments) {
+  auto backend = arguments.find("--backend");
+  return backend ? std::optional<std::string>(*backend == "cpu" ? "cpu" : "") : std::nullopt;
+}
+
 Result<trial::Recorded> record_report(Context& context, const Arguments& arguments, store::ObjectStore& store) {
   trial::RecordOptions options;
   options.report = arguments.get("--from-report");
   options.locator = arguments.get("--from");
   options.family = arguments.find("--family").value_or("");
   options.framework = arguments.find("--framework").value_or("");
+  options.backend = backend_of(arguments).value_or("");
   options.job_result = arguments.get("--job-result");
   options.identity = identity_of(context);
   options.quarry_version = program_version();
@@ -60,8 +68,8 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   TRY(auto key, signing_key(arguments));
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   auto kept = arguments.find("--kept");
-  trial::About about{arguments.get("--from"), arguments.get("--family"), arguments.get("--framework"),
-                     arguments.get("--job-result"), context.clock.now_us()};
+  trial::About about{arguments.get("--from"), arguments.get("--family"),     arguments.get("--framework"),
+                     backend_of(arguments),   arguments.get("--job-result"), context.clock.now_us()};
   TRY(auto done, kept ? trial::record_kept(*kept, about, *store) : record_report(context, arguments, *store));
   const auto& e = done.evidence;
   auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
@@ -84,7 +92,7 @@ Command record_command() {
               "is kept as its log; the same report again is the same record.\n\n"
               "What such a job runs is in docs/guides/windows.md.\n\n"
               "With `--kept` it stores the evidence that `quarry test` kept as files: because the store refused it, or "
-              "with `--keep`. With `--from`, `--family` and `--framework` it must be about these.\n\n"
+              "with `--keep`. With `--from`, `--family`, `--framework` and `--backend` it must be about these.\n\n"
               "A job that records for another one says with `--job-result` how that one ended: GitHub's "
               "`needs.JOB.result`. A passed result of a job that did not succeed is refused.",
           .operands = {},
@@ -92,6 +100,10 @@ Command record_command() {
                     {"--from", "LOCATOR", "the sealed set that was installed there: run:, set: or channel:"},
                     {"--family", "F", "the GPU family tested; else that of the installed libraries"},
                     {"--framework", "NAME", "the framework tested, such as torch: one of the installed projects"},
+                    {"--backend",
+                     "B",
+                     "where the tests computed: a result of cpu counts for no GPU family; else a GPU",
+                     {"gpu", "cpu"}},
                     {"--kept", "FILE", "instead of a report: the .json file that `quarry test` kept"},
                     {"--job-result",
                      "R",
