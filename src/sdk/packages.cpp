@@ -188,6 +188,9 @@ Result<PackagePlan> plan_device(const PackageInputs& inputs, const Instance& ins
   Json list{{"version", inputs.naming.version.str()}, {"links", std::move(links)}};
   out.wheel.members.push_back(
       {fmt::format("{}/.devel_links/{}.json", root, target), content::Rope::literal(json::pretty(list)), false});
+  // pip removes a directory with the last package that has a file right in it: the overlaid one may go first.
+  auto dist = inputs.naming.dist(package, target);
+  out.wheel.members.push_back({fmt::format("{}/.{}", root, dist), content::Rope::literal(dist + "\n"), false});
   out.files = out.wheel.members.size();
   const auto* devel = devel_package(inputs.recipe);
   if (devel) out.wheel.dist_info.push_back(unpacking_file({"", inputs.naming.platform(*devel, ""), {root}}));

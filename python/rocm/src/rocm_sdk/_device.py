@@ -6,6 +6,8 @@ were unpacked or after. Promises, whenever the process is killed:
 
 - RECORD of the device package lists each link before it exists, so that its uninstallation removes it, in any order of packages.
 - A link that is there is left alone; one that is missing is made again at the next call.
+- The file `.rocm-sdk-device-gfx942`, which the package has right in the libraries' directory, is linked as well: pip removes a
+  directory with the last package that has a file right in it, so none stays behind, empty, whatever is uninstalled first.
 """
 
 from __future__ import annotations
@@ -115,6 +117,8 @@ def files(device: Device) -> Iterator[tuple[str, Path]]:
     """Path below the development files, and the file that belongs there."""
     for row in _record.read(device.record):
         directory, name = os.path.split(row.path)
+        if name == f".{device.dist}" and "/" not in directory:
+            yield name, device.site / row.path
         if os.path.basename(directory) != LISTS or not name.endswith(".json"):
             continue
         top = device.site / os.path.dirname(directory)
