@@ -157,7 +157,10 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
   for (const auto& file : plan.blocked) leaves.insert(file.sha256);
   for (const auto& sealed : shown)
     for (const auto& file : sealed.set.files)
-      if (leaves.contains(file.sha256)) plan.projects.insert(file.project);
+      if (leaves.contains(file.sha256)) {
+        plan.projects.insert(file.project);
+        if (!sealed.set.directory.empty()) plan.runs[sealed.set.directory].insert(file.filename);
+      }
   return plan;
 }
 

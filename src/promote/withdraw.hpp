@@ -3,6 +3,7 @@
 #include "base/finding.hpp"
 #include "promote/guard.hpp"
 #include "registry/registry.hpp"
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct Withdrawal {
   registry::Channel expected;                 ///< what it was planned from
   std::vector<registry::SealedSet> stay = {}; ///< what the channel shows afterwards
   std::set<std::string> projects = {};        ///< of the files that leave
+  /// Directories of the runs that they came from, with their names: whose pages list them on.
+  std::map<std::string, std::set<std::string>> runs = {};
 
   bool moves() const { return view.digest != expected.record.view; } ///< not when all of it left before
 };

@@ -10,6 +10,7 @@
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "promote/fed_moves.hpp"
+#include "promote/still_listed.hpp"
 #include "promote/withdraw.hpp"
 #include "promote/withdraw_from.hpp"
 #include <fmt/core.h>
@@ -74,13 +75,15 @@ Result<int> yank_there(Context& context, const Arguments& arguments, const promo
     context.out.findings(done.notes);
   }
   auto place = fmt::format("{}@{}", at.directory, plan.plan.generation());
-  context.out.data(moves ? yanked_text(place, plan.gone, dry) : nothing_text(place));
+  context.out.data(moves ? yanked_text(place, plan.gone, dry) + listed_on_text(plan.plan.listed_on)
+                         : nothing_text(place));
   if (moved) context.out.note(undo_there(context, arguments, at));
   Json document{{"schema", "quarry.yank-distribution/1"},
                 {"store", at.store->describe()},
                 {"directory", at.directory},
                 {"generation", plan.plan.generation()},
                 {"blocked", blocked_json(plan.gone)},
+                {"still_listed", plan.still_listed},
                 {"broken", findings_json(broken)},
                 {"moved", moved},
                 {"dry_run", dry}};
@@ -89,6 +92,27 @@ Result<int> yank_there(Context& context, const Arguments& arguments, const promo
 }
 
 // ---- from a channel
+
+/// Nothing is deleted: whoever names another channel, or the run, still gets the files.
+std::string places_text(const std::vector<promote::StillListed>& places) {
+  std::string text;
+  for (const auto& place : places) {
+    auto files = units::things(place.files.size(), "file");
+    text += place.channel.empty() ? fact("still in", "{}: {}, on the pages of their run", place.directory, files)
+                                  : fact("still in", "channel {}@{}: {}", place.channel, place.generation, files);
+  }
+  return text;
+}
+
+Json places_json(const std::vector<promote::StillListed>& places) {
+  auto all = Json::array();
+  for (const auto& place : places) {
+    Json row{{"channel", nullptr}, {"generation", nullptr}, {"directory", place.directory}, {"files", place.files}};
+    if (!place.channel.empty()) row["channel"] = place.channel, row["generation"] = place.generation;
+    all.push_back(std::move(row));
+  }
+  return all;
+}
 
 /// The records of a channel do not say where `promote --to-store` copied its packages.
 std::string elsewhere_note(const Context& context, const Arguments& arguments) {
@@ -110,7 +134,9 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   TRY(auto plan, promote::plan_withdrawal(*store, name, arguments.operands));
   for (auto& file : plan.blocked) file.reason = author.why;
   TRY(auto broken, promote::broken_by(*store, plan));
+  auto elsewhere = promote::still_listed(*store, plan); // what cannot be read must not keep the files in the channel
   context.out.findings(broken);
+  context.out.findings(elsewhere.unread);
   bool dry = arguments.has("--dry-run"), moves = plan.moves(), moved = moves && !dry;
   auto generation = plan.expected.record.generation + (moves ? 1 : 0);
   if (!dry) {
@@ -121,13 +147,15 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   if (!moves)
     context.out.data(nothing_text(fmt::format("{}@{}", name, generation)));
   else
-    context.out.data(yanked_text(fmt::format("{}@{}", name, generation), plan.blocked, dry));
+    context.out.data(yanked_text(fmt::format("{}@{}", name, generation), plan.blocked, dry) +
+                     places_text(elsewhere.places));
   if (moved) context.out.note(undo_note(context, arguments, name));
   context.out.note(elsewhere_note(context, arguments));
   Json document{{"channel", name},
                 {"generation", generation},
                 {"view", plan.view.digest},
                 {"blocked", blocked_json(plan.blocked)},
+                {"still_in", places_json(elsewhere.places)},
                 {"broken", findings_json(broken)},
                 {"moved", moved},
                 {"dry_run", dry}};
@@ -147,6 +175,8 @@ Command yank_command() {
           "those that ask for this very version: a file that is only marked as yanked is still installed under "
           "`==`, and the ROCm packages require each other so. Nothing is deleted.\n\n"
           "A set leaves with those of its files that are in no set that stays. A file leaves every set.\n\n"
+          "It says which other channels of the store and which runs still list the files, and of a distribution which "
+          "of them its pages list as untested history.\n\n"
           "Copies that `promote --to-store` made stay where they are. `--channel s3://BUCKET/v2/gfx94X-dcgpu` takes "
           "files out of a distribution in the same way; a set is named there by its digest in either store.",
       .operands = {{.name = "SET-OR-FILE", .help = "set:DIGEST, the name of a file, or its sha256", .repeats = true}},
