@@ -18,6 +18,7 @@
 #include "trial/printed.hpp"
 #include "trial/report.hpp"
 #include "trial/shard.hpp"
+#include "trial/subject.hpp"
 #include "trial/temporary_directory.hpp"
 #include "venv/proof.hpp"
 #include "venv/stage.hpp"
@@ -35,118 +36,10 @@ using registry::Outcome;
 constexpr std::uint64_t k_output_bytes_max =
     32u << 20; // a test that prints more has a defect; the rest is counted in the log's last line
 
-/// What is tested, and how it can be proven again.
-struct Subject {
-  std::vector<venv::InstalledFile> files;
-  std::vector<venv::OtherDistribution> others;
-  std::vector<std::string> packages; // what was asked for
-  std::vector<registry::SetDigest> sets;
-  bool sealed = false;
-  std::string description;
-  std::shared_ptr<venv::Workplace> work; // holds files of the source
-  std::optional<venv::Source> source;    // proven against the files themselves
-  std::optional<venv::Receipt> receipt;  // or against what was noted when they were installed
-};
-
-Result<Subject> prove_against(const venv::Environment& environment, venv::Source source, store::ObjectReader& store,
-                              unsigned workers) {
-  venv::VerifiedPaths verified;
-  TRY(auto work, venv::Workplace::create(environment)); // files of a store elsewhere are brought here to be compared
-  TRY_DO(venv::stage_files(source, &store, work.at("files"), workers, verified));
-  TRY(auto proof, venv::prove(environment, source, workers, verified));
-  Subject subject;
-  subject.sets = venv::holding_sets(source, proof.files);
-  subject.files = std::move(proof.files);
-  subject.others = std::move(proof.others);
-  subject.sealed = source.sealed;
-  subject.description = source.description;
-  subject.source = std::move(source);
-  subject.work = std::make_shared<venv::Workplace>(std::move(work));
-  return subject;
-}
-
-/// The sealed sets that the receipt names, from the store that the evidence goes to.
-Result<venv::Source> source_of_receipt(const venv::Receipt& receipt, store::ObjectReader& store) {
-  std::optional<venv::Source> all;
-  for (const auto& digest : receipt.sets) {
-    venv::SourceRequest request;
-    request.locator = "set:" + digest.hex();
-    request.store = &store;
-    TRY(auto source, venv::find_source(request), "while looking for what the receipt names in " + store.describe());
-    if (!all) {
-      all = std::move(source);
-      continue;
-    }
-    for (auto& offered : source.files) {
-      auto same = std::find_if(all->files.begin(), all->files.end(),
-                               [&](const auto& o) { return o.file.filename == offered.file.filename; });
-      if (same == all->files.end()) all->files.push_back(std::move(offered));
-    }
-    for (auto& set : source.sets) all->sets.push_back(std::move(set));
-  }
-  if (!all)
-    return fail(ErrorKind::corrupt, "V020", "the receipt says that its source was sealed, and names no set",
-                "install again with `quarry venv install`");
-  all->description = receipt.source;
-  return std::move(*all);
-}
-
-Result<Subject> subject_of_receipt(const venv::Environment& environment, venv::Receipt receipt,
-                                   store::ObjectReader& store, unsigned workers) {
-  if (receipt.sealed) {
-    TRY(auto source, source_of_receipt(receipt, store));
-    TRY(auto subject, prove_against(environment, std::move(source), store, workers));
-    subject.packages = std::move(receipt.packages);
-    return subject;
-  }
-  TRY_DO(venv::prove_unchanged(environment, receipt, workers));
-  Subject subject;
-  subject.files = receipt.files;
-  subject.others = receipt.others;
-  subject.packages = receipt.packages;
-  subject.description = receipt.source;
-  subject.receipt = std::move(receipt);
-  return subject;
-}
-
-Result<Subject> find_subject(const TrialOptions& options, const venv::Environment& environment,
-                             store::ObjectReader& store) {
-  if (!options.locator.empty()) {
-    venv::SourceRequest request;
-    request.locator = options.locator;
-    request.store = &store;
-    TRY(auto source, venv::find_source(request));
-    if (source.is_remote())
-      return fail(ErrorKind::unsupported, "X004",
-                  fmt::format("installed files cannot be proven against {}", source.description),
-                  "install with `quarry venv install`, whose receipt says where each file came from");
-    return prove_against(environment, std::move(source), store, options.workers);
-  }
-  TRY(auto receipt, venv::read_receipt(environment));
-  if (receipt) return subject_of_receipt(environment, std::move(*receipt), store, options.workers);
-  return fail(ErrorKind::not_found, "X001",
-              fmt::format("{} has no receipt, so nobody knows what is tested there", options.directory),
-              "install with `quarry venv install`, or name what the files must be with --from LOCATOR");
-}
-
 Result<void> check_targets(const Subject& subject, const TrialOptions& options) {
   static const std::vector<venv::Offered> unknown;
   const auto& offered = subject.source ? subject.source->files : unknown;
   return check_device_code({subject.files, subject.others, subject.packages, offered, options.backend});
-}
-
-Result<void> prove_again(const Subject& subject, const venv::Environment& environment, unsigned workers) {
-  if (subject.receipt) return venv::prove_unchanged(environment, *subject.receipt, workers);
-  venv::VerifiedPaths verified;
-  // Wheels outside the environment were hashed before the suite ran and are not hashed again.
-  for (const auto& offered : subject.source->files)
-    if (!offered.path.starts_with(environment.directory + "/")) verified.insert(offered.path);
-  TRY(auto proof, venv::prove(environment, *subject.source, workers, verified));
-  auto same = [](const venv::InstalledFile& a, const venv::InstalledFile& b) {
-    return a.filename == b.filename && a.sha256 == b.sha256;
-  };
-  if (std::equal(proof.files.begin(), proof.files.end(), subject.files.begin(), subject.files.end(), same)) return {};
-  return fail(ErrorKind::corrupt, "V031", "the suite installed other packages while it ran");
 }
 
 /// In-tree bytecode is not used: it is not in the wheels, and could say something else than the sources beside it.

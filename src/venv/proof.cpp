@@ -1,5 +1,7 @@
 #include "venv/proof.hpp"
 
+#include "base/text.hpp"
+#include "dist/unpacking.hpp"
 #include "dist/version.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -249,9 +251,38 @@ std::vector<registry::SetDigest> holding_sets(const Source& source, const std::v
   return whole.empty() ? some : std::vector<registry::SetDigest>{whole};
 }
 
+bool unpacks_without_digests(const std::vector<Distribution>& distributions, const Receipt& receipt) {
+  return std::ranges::any_of(distributions, [&](const Distribution& distribution) {
+    bool listed =
+        std::ranges::find(receipt.files, distribution.project, &InstalledFile::project) != receipt.files.end();
+    auto said = fmt::format("{}/{}", distribution.dist_info, dist::k_unpacking_file);
+    return listed && distribution.unpacking && !distribution.record.contains(said);
+  });
+}
+
+namespace {
+/// Nothing is wrong as far as anybody can see here, so no new installation would help.
+Error not_comparable(const std::vector<std::string>& unpacked, const Environment& environment, const Receipt& receipt) {
+  constexpr std::size_t k_shown = 5;
+  auto error = Error::of(ErrorKind::corrupt, "V031",
+                         fmt::format("what was unpacked in {} can only be compared with the wheels of {}",
+                                     environment.directory, receipt.source));
+  std::vector<std::string> lines;
+  for (const auto& path : unpacked)
+    lines.push_back(fmt::format("{} was unpacked, and RECORD has no digest of it", path));
+  error.details = text::first_lines(std::move(lines), k_shown);
+  bool is_run = receipt.locator.starts_with("run:");
+  error.hint =
+      fmt::format("name the wheels: `quarry test --venv {} --from {}`", text::shell_word(environment.directory),
+                  is_run ? text::shell_word(receipt.locator) + " --store STORE" : "DIRECTORY");
+  return error;
+}
+} // namespace
+
 Result<void> prove_unchanged(const std::vector<Distribution>& distributions, const Environment& environment,
                              const Receipt& receipt, unsigned workers) {
   Defects defects;
+  std::vector<std::string> unpacked;
   std::vector<FileCheck> checks;
   auto listed = listed_with_digests(distributions);
   for (const auto& file : receipt.files) {
@@ -263,19 +294,21 @@ Result<void> prove_unchanged(const std::vector<Distribution>& distributions, con
     }
     if (content_digest(*found) != file.content)
       defects.push_back(fmt::format("the RECORD of {} is not the one that was installed", file.project));
+    bool expanded = is_expanded(*found);
     for (const auto& [path, row] : found->record) {
+      if (expanded && is_devel_payload(*found, path) && is_gone(path::join(environment.site_packages, path)))
+        continue; // TheRock's own scripts unpack it and leave its row
       if (row.sha256)
         checks.push_back({path, *row.sha256, row.size});
       else if (is_devel_expansion(*found, path) && !leads_to_listed(environment.site_packages, path, listed))
-        defects.push_back(fmt::format("{} was unpacked, and RECORD has no digest of it; `quarry test --from` with "
-                                      "the directory of the wheels can compare it",
-                                      path));
+        unpacked.push_back(path);
     }
   }
   TRY(auto altered, run_checks(environment.site_packages, std::move(checks), workers));
   std::ranges::move(altered, std::back_inserter(defects));
   auto unchanged = fail_on(defects, environment);
-  return unchanged ? unchanged : fail(with_reinstall(std::move(unchanged).error(), environment, receipt));
+  if (!unchanged) return fail(with_reinstall(std::move(unchanged).error(), environment, receipt));
+  return unpacked.empty() ? Result<void>() : fail(not_comparable(unpacked, environment, receipt));
 }
 
 Result<void> prove_unchanged(const Environment& environment, const Receipt& receipt, unsigned workers) {

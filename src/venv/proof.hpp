@@ -26,6 +26,10 @@ Result<Proof> prove(const Environment& environment, const Source& source, unsign
 /// holds some, by time of the seal.
 std::vector<registry::SetDigest> holding_sets(const Source& source, const std::vector<InstalledFile>& files);
 
+/// Whether packages of the receipt unpack files of which RECORD will have no digest, as those of TheRock's own scripts:
+/// then prove_unchanged() fails once that is done, and prove() with the wheels does not. Pure.
+bool unpacks_without_digests(const std::vector<Distribution>& distributions, const Receipt& receipt);
+
 /// Without the source: the files of the receipt against the environment's own RECORDs, which must be as they were.
 /// Unpacked files must have a digest there, or be links to such files of `distributions`; TheRock's own scripts write
 /// none, so what they unpack is refused. V031, V032.

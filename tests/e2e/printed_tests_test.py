@@ -12,8 +12,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import distributions  # noqa: E402
-from support.quarry import BY_UV, good, quarry  # noqa: E402
+from support import distributions, public_bucket  # noqa: E402
+from support.clients import client  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
 
 VERSION = "7.1.0a1"
 # rocm-sdk of both eras knows no --json, and prints with verbosity 3 to standard output.
@@ -176,6 +177,48 @@ def test_development_files_that_the_scripts_unpack_are_proven(era, sealed, tmp_p
         good("gate", "--from", "run:900", "--to", "stable", "--policy", "default", "--store", store)
     again = quarry("test", "--venv", tmp_path / "env", "--from", "run:900", "--store", store, "--suite", "own", "--", "true")
     assert again.code == 0, again.err
+
+
+@pytest.mark.parametrize("era", ["feb", "aug"])
+def test_the_wheels_of_an_unsealed_run_prove_what_was_unpacked(era, tmp_path):
+    """Without `--from`: they are where the receipt says. Nobody else can say what the files must be."""
+    tests = TESTS + DEVEL_TEST.format(august=era == "aug", then="")
+    at = ("--store", lay_out(tmp_path, era, tests))
+    good("venv", "install", *BY_UV, tmp_path / "env", "--from", "run:900", "--packages", packages_of(era, tests), *at)
+    words = ("test", "--venv", tmp_path / "env")
+    done = good(*words, *at, "--json")
+    assert done.json["result"] == "passed" and done.json["counts"]["passed"] == 4 and not done.json["sealed"]
+    own = ("--suite", "own", "--", "true")
+    good(*words, *at, *own)
+    (wheel,) = tmp_path.glob("S/900-linux/python/**/rocm_sdk_core-*.whl")
+    content = wheel.read_bytes()
+    wheel.write_bytes(content + b" ")
+    for elsewhere in at, ("--store", f"file:{tmp_path}/other"):  # other wheels of that name, and none
+        said = refused("V031", 6, *words, *elsewhere, *own).err
+        assert "_rocm_sdk_devel/include/hip.h was unpacked, and RECORD has no digest of it" in said and "install again" not in said, said
+        assert f"`quarry test --venv {tmp_path}/env --from run:900 --store STORE`" in said, said
+    wheel.write_bytes(content)
+    good(*words, *at, *own)
+    (header,) = (tmp_path / "env").glob("lib/python*/site-packages/_rocm_sdk_devel/include/hip.h")
+    header.write_text("#pragma more\n")
+    assert "include/hip.h was altered" in refused("V031", 6, *words, *at, *own).err
+
+
+def test_they_do_so_in_a_bucket(ceph, tmp_path):
+    tests = TESTS + DEVEL_TEST.format(august=True, then="")
+    lay_out(tmp_path, "aug", tests)
+    with public_bucket.serve(ceph, listed=True) as place:
+        for path in (tmp_path / "S").rglob("*.*"):
+            if path.is_file():
+                place.client().put(place.bucket, path.relative_to(tmp_path / "S").as_posix(), path.read_bytes())
+        at = {"environment": clean_environment(NO_PROXY="127.0.0.1", **place.environment())}
+        at["environment"]["PATH"] = f"{client('uv').bin}:{at['environment']['PATH']}"
+        words = ("--store", place.locator)
+        good("venv", "install", *BY_UV, tmp_path / "env", "--from", "run:900", "--packages", packages_of("aug", tests), *words, **at)
+        own = ("--suite", "own", "--", "true")
+        for more in (), own:  # the first unpacks the files
+            done = good("test", "--venv", tmp_path / "env", *words, "--json", *more, **at)
+            assert done.json["result"] == "passed" and not done.json["sealed"]
 
 
 @pytest.mark.parametrize(
