@@ -2,6 +2,7 @@
 
 #include "gate/testing/policies.hpp"
 #include "gate/testing/stored.hpp"
+#include "gate/testing/subjects.hpp"
 #include "sys/clock.hpp"
 #include <gmock/gmock.h>
 
@@ -25,21 +26,6 @@ constexpr const char* k_require =
 
 class Attempts : public ::testing::Test {
 protected:
-  Attempts() {
-    registry::FileRecord file;
-    file.filename = "rocm_sdk_libraries_gfx94x_dcgpu-7.2.0-py3-none-linux_x86_64.whl";
-    file.project = "rocm-sdk-libraries-gfx94x-dcgpu";
-    file.version = "7.2.0";
-    file.sha256 = sha256("bytes");
-    Subject subject;
-    subject.digest = k_attempts_set;
-    subject.set.origin.platform = Platform::linux;
-    subject.set.files = {file};
-    input_.subjects = {subject};
-    input_.channel = "stable";
-    input_.now_us = k_attempts_now;
-  }
-
   void attempt(AttemptState state, std::int64_t age_us, const std::string& runner = "mi325",
                const std::string& job = "https://ci/1") {
     AttemptRecord record;
@@ -76,7 +62,7 @@ protected:
   }
   static SuiteState state_of(const CellVerdict& cell) { return cell.suites.at(0).state; }
 
-  Case input_;
+  Case input_ = testing::case_of_libraries(k_attempts_set, k_attempts_now);
   Verdict verdict_;
 };
 

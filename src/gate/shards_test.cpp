@@ -3,6 +3,7 @@
 
 #include "gate/testing/policies.hpp"
 #include "gate/testing/stored.hpp"
+#include "gate/testing/subjects.hpp"
 #include "sys/clock.hpp"
 #include <gmock/gmock.h>
 
@@ -22,21 +23,6 @@ constexpr const char* k_sharded_suite =
 
 class Shards : public ::testing::Test {
 protected:
-  Shards() {
-    registry::FileRecord file;
-    file.filename = "rocm_sdk_libraries_gfx94x_dcgpu-7.2.0-py3-none-linux_x86_64.whl";
-    file.project = "rocm-sdk-libraries-gfx94x-dcgpu";
-    file.version = "7.2.0";
-    file.sha256 = sha256("bytes");
-    Subject subject;
-    subject.digest = k_sharded_set;
-    subject.set.origin.platform = Platform::linux;
-    subject.set.files = {file};
-    input_.subjects = {subject};
-    input_.channel = "stable";
-    input_.now_us = k_shards_now;
-  }
-
   /// Shard `index` of 3, which ended so many minutes ago.
   EvidenceRecord shard(std::uint64_t index, std::int64_t minutes, Outcome outcome = Outcome::passed) const {
     EvidenceRecord e;
@@ -65,7 +51,7 @@ protected:
     return verdict.cells.at(0);
   }
 
-  Case input_;
+  Case input_ = testing::case_of_libraries(k_sharded_set, k_shards_now);
 };
 
 TEST_F(Shards, AllOfOneRunAreOneResult) {

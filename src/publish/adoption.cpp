@@ -19,8 +19,6 @@ using store::ObjectStore;
 
 namespace {
 
-constexpr std::size_t k_moves_max = 100'000;
-
 /// Which records the moves of a directory answer for.
 class Answers {
 public:
@@ -52,7 +50,7 @@ Result<std::vector<StoredHistory>> without_move_since(ObjectReader& store, const
   std::ranges::stable_sort(records, {}, [](const StoredHistory& one) { return one.record.time; });
   if (records.empty() || !now || now->generation == 0) return records;
   if (now->view.empty()) return std::vector<StoredHistory>(); // an earlier version wrote no moves
-  TRY(auto moves, registry::distribution_moves(store, *now, k_moves_max));
+  TRY(auto moves, registry::distribution_moves(store, *now, registry::k_all_distribution_moves));
   Answers answers(std::move(moves), records);
   std::erase_if(records, [&](const StoredHistory& one) { return answers.has(one); });
   return records;

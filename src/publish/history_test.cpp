@@ -12,6 +12,7 @@
 #include "publish/verify.hpp"
 #include "store/testing/faulty_store.hpp"
 #include "wheel/wheel.hpp"
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,6 +75,26 @@ protected:
   }
   index::IndexPage page(const std::string& name) {
     return *index::read_page({**target_->get(k_dir + "/" + name, 1 << 20), name});
+  }
+  void only_a_wheel(const std::string& bytes) {
+    target_ = store::make_memory_store();
+    put("demo-0.9-py3-none-any.whl", bytes);
+  }
+  /// Kills a run before each of its requests: the next one must leave what an undisturbed one leaves.
+  template <class Run> void is_completed_wherever_it_is_killed(const std::function<void()>& prepare, Run run) {
+    prepare();
+    FaultyStore counter(*target_);
+    ASSERT_TRUE(run(counter));
+    const auto expected = testing::snapshot(*target_);
+    for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
+      prepare();
+      FaultyStore dying(*target_, {FaultyStore::Fault::die_before, at, false});
+      ASSERT_FALSE(run(dying)) << at;
+      auto again = run(*target_);
+      ASSERT_TRUE(again) << at << render(again.error());
+      EXPECT_EQ(testing::differences(expected, testing::snapshot(*target_)), "")
+          << "killed at " << at << ": " << dying.log().at(at - 1);
+    }
   }
   /// The actions of the recorded moves, newest first.
   std::vector<std::string> actions() {
@@ -539,19 +560,7 @@ TEST_F(UntestedHistory, ASealThatIsKilledIsCompleted) {
   put("demo-0.9-py3-none-any.whl", bytes);
   EXPECT_TRUE(complete_adoption(*target_, k_dir)) << "a directory that is not a distribution stays as it is";
   EXPECT_EQ(target_->list("")->size(), 1u);
-  FaultyStore counter(*target_);
-  ASSERT_TRUE(seal(counter));
-  const auto expected = testing::snapshot(*target_);
-  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
-    target_ = store::make_memory_store();
-    put("demo-0.9-py3-none-any.whl", bytes);
-    FaultyStore dying(*target_, {FaultyStore::Fault::die_before, at, false});
-    ASSERT_FALSE(seal(dying)) << at;
-    auto again = seal(*target_);
-    ASSERT_TRUE(again) << at << render(again.error());
-    EXPECT_EQ(testing::differences(expected, testing::snapshot(*target_)), "")
-        << "killed at " << at << ": " << dying.log().at(at - 1);
-  }
+  is_completed_wherever_it_is_killed([&] { only_a_wheel(bytes); }, seal);
 }
 
 TEST_F(UntestedHistory, ATakingOverThatIsKilledIsCompleted) {
@@ -565,20 +574,7 @@ TEST_F(UntestedHistory, ATakingOverThatIsKilledIsCompleted) {
     return complete_adoption(store, k_dir);
   };
   const auto bytes = wheel_bytes("0.9");
-  put("demo-0.9-py3-none-any.whl", bytes);
-  FaultyStore counter(*target_);
-  ASSERT_TRUE(adopt(counter));
-  const auto expected = testing::snapshot(*target_);
-  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
-    target_ = store::make_memory_store();
-    put("demo-0.9-py3-none-any.whl", bytes);
-    FaultyStore dying(*target_, {FaultyStore::Fault::die_before, at, false});
-    ASSERT_FALSE(adopt(dying)) << at;
-    auto again = adopt(*target_);
-    ASSERT_TRUE(again) << at << render(again.error());
-    EXPECT_EQ(testing::differences(expected, testing::snapshot(*target_)), "")
-        << "killed at " << at << ": " << dying.log().at(at - 1);
-  }
+  is_completed_wherever_it_is_killed([&] { only_a_wheel(bytes); }, adopt);
 }
 
 // A directory that has moved already: the move of the one that was killed is not lost.
@@ -597,20 +593,8 @@ TEST_F(UntestedHistory, ATakingOverThatIsKilledInAMovedDirectoryIsCompleted) {
     ASSERT_TRUE(copy({}));
     put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   };
-  prepare();
-  FaultyStore counter(*target_);
-  ASSERT_TRUE(adopt(counter));
-  const auto expected = testing::snapshot(*target_);
+  is_completed_wherever_it_is_killed(prepare, adopt);
   EXPECT_THAT(actions(), ElementsAre("adopt", "promote"));
-  for (std::uint64_t at = 1; at <= counter.calls(); ++at) {
-    prepare();
-    FaultyStore dying(*target_, {FaultyStore::Fault::die_before, at, false});
-    ASSERT_FALSE(adopt(dying)) << at;
-    auto again = adopt(*target_);
-    ASSERT_TRUE(again) << at << render(again.error());
-    EXPECT_EQ(testing::differences(expected, testing::snapshot(*target_)), "")
-        << "killed at " << at << ": " << dying.log().at(at - 1);
-  }
 }
 
 class RecordsAndMoves : public UntestedHistory {
