@@ -132,6 +132,23 @@ TEST_F(Copies, TellADirectoryItsPolicyByASignedMoveAlone) {
   EXPECT_TRUE(copy({})) << "there is nothing to tell any more";
 }
 
+TEST_F(Copies, AskForTheirKeyBeforeTheChannelMoves) {
+  auto look = [&](const std::optional<Ed25519PrivateKey>& key, bool dry_run) {
+    promote::Options options;
+    options.when = k_copied_at;
+    options.key = key;
+    options.dry_run = dry_run;
+    auto looked = check_delivery({*store_, to_, {sealed_}}, {}, options);
+    return looked ? "" : looked.error().code;
+  };
+  EXPECT_EQ(look({}, false), "O041");
+  EXPECT_EQ(look(judge_, false), "O041") << "he signs verdicts alone";
+  EXPECT_EQ(look(mover_, false), "");
+  EXPECT_EQ(look({}, true), "") << "who looks at a plan needs no key";
+  ASSERT_TRUE(copy(mover_));
+  EXPECT_EQ(look({}, false), "") << "the directory knows its policy";
+}
+
 TEST_F(Copies, AResultThatCameMeanwhileIsJudgedFirst) {
   auto judged = judge();
   ASSERT_TRUE(still_judged(*store_, judged));

@@ -1,12 +1,10 @@
 #include "release/plan.hpp"
 
-#include "gate/testing/policies.hpp"
 #include "promote/withdraw.hpp"
 #include "publish/testing/invariants.hpp"
 #include "registry/releases.hpp"
-#include "registry/testing/samples.hpp"
+#include "release/testing/two_families.hpp"
 #include "store/testing/faulty_store.hpp"
-#include "sys/clock.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,59 +18,12 @@ using registry::SealedSet;
 using store::testing::FaultyStore;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::options_of;
+using testing::request_of;
+using testing::TwoFamilies;
+using testing::waive_everything;
 
-const std::int64_t k_now_us = *sys::parse_rfc3339("2026-11-20T12:00:00Z");
-const auto k_when = sys::Timestamp::from_us(k_now_us);
-
-gate::Policy policy() {
-  return gate::testing::parsed_policy("approvers = [\"lead\"]\n[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\n"
-                                      "pythons=[\"*\"]\nsuites=[\"smoke\"]\n");
-}
-
-/// The packages of one family of run 42: its own `rocm`, whose bytes name the family, and its libraries.
-SealedSet packages_of(store::ObjectStore& store, const std::string& group, const std::string& under,
-                      const std::string& project) {
-  auto digest = registry::testing::put_sample_set(
-      store, "42-linux/python/" + group,
-      {{"rocm-7.2.0.tar.gz", "rocm", "7.2.0", "families: " + group},
-       {"rocm_sdk_libraries_" + under + "-7.2.0-py3-none-linux_x86_64.whl", project, "7.2.0"}},
-      group);
-  EXPECT_TRUE(registry::seal(store, digest, k_when));
-  return *registry::load_sealed(store, digest);
-}
-
-void waive_everything(store::ObjectStore& store, const std::string& channel) {
-  registry::WaiverRecord waiver;
-  waiver.channel = channel;
-  waiver.reason = "a test of moves";
-  waiver.approver = "lead";
-  waiver.created = sys::Timestamp::from_us(k_now_us - 1'000'000);
-  waiver.expires = sys::Timestamp::from_us(k_now_us + 3'600'000'000);
-  EXPECT_TRUE(registry::put_waiver(store, waiver));
-}
-
-struct TwoFamilies {
-  std::vector<SealedSet> sets;
-  explicit TwoFamilies(store::ObjectStore& store)
-      : sets{packages_of(store, "gfx94X-dcgpu", "gfx94x_dcgpu", "rocm-sdk-libraries-gfx94x-dcgpu"),
-             packages_of(store, "gfx110X-all", "gfx110x_all", "rocm-sdk-libraries-gfx110x-all")} {}
-};
-
-Request request_of(const std::vector<SealedSet>& sets) {
-  Request request;
-  request.source.resolved.source = "release:test";
-  request.source.resolved.sets = sets;
-  request.pattern = "stable-{family}";
-  request.policy_of = [](const std::string&) -> Result<gate::Policy> { return policy(); };
-  request.now_us = k_now_us;
-  return request;
-}
-
-Options options_of(std::optional<std::string> execute = {}, bool dry_run = false) {
-  promote::Options each{"tester", k_when, "why", {}, dry_run};
-  if (execute) each.execute = *registry::ReviewedPlan::parse(*execute);
-  return {std::move(each), {}};
-}
+const auto k_when = testing::k_moved_at;
 
 std::vector<std::string> names_of(const std::vector<ChannelSets>& channels) {
   std::vector<std::string> names;

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
 import sys
 import time
 from datetime import timedelta
@@ -17,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import distributions, evidence, s3_server  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import clean_environment, quarry  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry  # noqa: E402
 
 DAY = timedelta(days=1)
 REASON = ("--reason", "a test")
@@ -86,6 +87,35 @@ def test_a_machine_whose_clock_is_a_day_ahead(line):
     assert "ended 24 h after it was stored" in line.gate("1", 10) or "ended 23 h" in line.gate("1", 10)
     line.tested(sealed)
     assert line.gate("1", 0), "a good result opens the gate all the same"
+
+
+A_DAY_AHEAD = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+typedef int clock_function(clockid_t, struct timespec*);
+int clock_gettime(clockid_t clock, struct timespec* at) {
+  static clock_function* real;
+  if (!real) real = (clock_function*)dlsym(RTLD_NEXT, "clock_gettime");
+  int done = real(clock, at);
+  if (!done && clock == CLOCK_REALTIME) at->tv_sec += 24 * 60 * 60;
+  return done;
+}
+"""
+
+
+def test_the_machine_that_tests_is_told_that_its_clock_is_ahead(store, tmp_path):
+    """The store has the right time: that of its files."""
+    (tmp_path / "clock.c").write_text(A_DAY_AHEAD)
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "clock.c", "-o", tmp_path / "clock.so"], check=True)
+    good("venv", "install", *BY_UV, tmp_path / "env", "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    tested = ("test", "--venv", tmp_path / "env", "--store", f"file:{store}", "--")
+    ahead = clean_environment(LD_PRELOAD=str(tmp_path / "clock.so"))
+    passed, failed = quarry(*tested, "true", environment=ahead), quarry(*tested, "false", environment=ahead)
+    assert (passed.code, failed.code) == (0, 1), passed.err + failed.err
+    for done, counts in ((passed, "so it does not count for any gate"), (failed, "so it counts from the time it was stored")):
+        assert "warning[X032]" in done.err and counts in done.err and "timedatectl" in done.err, done.err
+    assert "X032" not in good(*tested, "true").err
 
 
 def test_an_older_pass_of_a_wrong_clock_does_not_come_back(line):
