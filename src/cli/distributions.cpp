@@ -51,6 +51,7 @@ Result<ShownThere> shown_there(store::ObjectReader& store, const registry::Distr
   TRY(auto sets, registry::sealed_of(store, record.shown));
   TRY(auto own, registry::union_of(sets), "in " + record.directory);
   TRY(auto history, registry::history_of(store, record.directory));
+  TRY_DO(registry::hide_yanked(store, record, history));
   auto count = own.size();
   ShownThere there{registry::with_history(std::move(own), history), {}, 0};
   there.of_another_tool = there.files.size() - count;

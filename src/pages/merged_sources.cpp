@@ -50,7 +50,7 @@ Source directory_source(ObjectReader& store, const std::string& directory) {
   auto projects = [&store, directory](const std::string&) -> Result<Projects> {
     TRY(auto sets, shown_in(store, directory));
     TRY(auto files, registry::union_of(sets));
-    TRY(auto history, registry::history_of(store, directory));
+    TRY(auto history, listed_history(store, directory));
     return projects_of(registry::with_history(std::move(files), history));
   };
   return {directory, token, projects};

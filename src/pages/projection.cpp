@@ -81,13 +81,14 @@ std::string title_of(const std::string& directory, std::size_t untested) {
   return untested == 0 ? title : fmt::format("{} ({} of untested history)", title, units::things(untested, "file"));
 }
 
-/// All pages of a package directory in one batch: a run has few projects. `shown`: of a distribution, whose directory
-/// is a repository itself; null for another directory.
+/// All pages of a package directory in one batch: a run has few projects. `shown`: a distribution, whose directory is a
+/// repository itself; null for another directory.
 Result<Work> work_of(ObjectReader& store, const std::string& directory, const std::vector<registry::SealedSet>& sets,
-                     const registry::Shown* shown) {
-  auto remarks = shown ? remarks_of_shown(*shown, sets) : Remarks();
+                     const registry::DistributionRecord* shown) {
+  auto remarks = shown ? remarks_of_shown(shown->shown, sets) : Remarks();
   TRY(auto of_sets, registry::union_of(sets));
   TRY(auto history, registry::history_of(store, directory));
+  if (shown) TRY_DO(registry::hide_yanked(store, *shown, history));
   auto sealed = of_sets.size();
   auto files = registry::with_history(std::move(of_sets), history);
   auto pages = index::all_pages(files, {.title = title_of(directory, files.size() - sealed),
@@ -186,7 +187,7 @@ Result<Projected> project_distribution(ObjectStore& store, const std::string& di
     auto work = [&, pointer = std::move(now.record)](const std::string&) -> Result<Work> {
       generation = pointer.generation;
       TRY(auto sets, registry::sealed_of(store, pointer.shown));
-      TRY(auto made, work_of(store, directory, sets, &pointer.shown));
+      TRY(auto made, work_of(store, directory, sets, &pointer));
       made.state = [page = state_page(pointer)] { return page; };
       return made;
     };

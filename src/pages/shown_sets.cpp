@@ -1,7 +1,5 @@
 #include "pages/shown_sets.hpp"
 
-#include "registry/history.hpp"
-
 namespace quarry::pages {
 
 using registry::SealedSet;
@@ -11,6 +9,14 @@ Result<std::vector<SealedSet>> shown_in(ObjectReader& store, const std::string& 
   TRY(auto distribution, registry::read_distribution(store, directory));
   if (distribution) return registry::sealed_of(store, distribution->record.shown);
   return registry::sealed_sets_in(store, directory);
+}
+
+Result<registry::History> listed_history(ObjectReader& store, const std::string& directory) {
+  TRY(auto history, registry::history_of(store, directory));
+  if (history.files.empty()) return history;
+  TRY(auto distribution, registry::read_distribution(store, directory));
+  if (distribution) TRY_DO(registry::hide_yanked(store, distribution->record, history));
+  return history;
 }
 
 Result<std::string> token_of(ObjectReader& store, const std::string& directory, const std::vector<SealedSet>& sets) {

@@ -2,6 +2,7 @@
 // Private to the room.
 // Which sets the pages of a directory show, and a token that changes with them.
 #include "registry/distributions.hpp"
+#include "registry/history.hpp"
 #include "registry/registry.hpp"
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@ namespace quarry::pages {
 /// directory registry::sealed_sets_in(). Costs a read of the pointer, which need not exist, and what that function
 /// costs. For a pointer of `quarry.distribution/1` it costs one listing more.
 Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, const std::string& directory);
+/// Returns the untested history that the pages of a directory list (registry::hide_yanked()). Costs
+/// registry::history_of(); with any history also a read of the pointer, and what hide_yanked() costs.
+Result<registry::History> listed_history(store::ObjectReader& store, const std::string& directory);
 /// Returns a token that changes with the sets and with the untested history of the directory. One listing.
 Result<std::string> token_of(store::ObjectReader& store, const std::string& directory,
                              const std::vector<registry::SealedSet>& sets);

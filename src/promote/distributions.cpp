@@ -258,7 +258,7 @@ Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std
       continue;
     }
     done.record = std::move(*moved);
-    TRY_DO(pages::project_distribution(store, directory)); // pages.json names the generation
+    TRY_DO(publish::display(store, directory)); // untested history may be listed again
     return done;
   }
 }

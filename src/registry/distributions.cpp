@@ -192,6 +192,15 @@ Result<std::vector<DistributionView>> distribution_moves(ObjectReader& store, co
   return moves;
 }
 
+std::set<Sha256> yanked_there(const Shown& shown, const std::vector<DistributionView>& moves) {
+  std::set<Sha256> out;
+  for (const auto& file : shown.blocked) {
+    auto by = std::ranges::find(moves, file.generation, &DistributionView::generation);
+    if (by == moves.end() || by->move.action != Action::rollback) out.insert(file.sha256);
+  }
+  return out;
+}
+
 Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown) {
   std::vector<std::optional<SealedSet>> found(shown.sets.size());
   TRY_DO(parallel_for(found.size(), k_requests, [&](std::size_t i) -> Result<void> {

@@ -6,6 +6,7 @@
 #include "registry/registry.hpp"
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,9 @@ constexpr std::size_t k_all_distribution_moves = 100'000; ///< a move each hour 
 /// One read for each. What they show is not compared, nor whether the last one is the first move.
 Result<std::vector<DistributionView>> distribution_moves(ObjectReader& store, const DistributionRecord& record,
                                                          std::size_t at_most);
+/// The blocked files that another move than a rollback took out. `moves` are those of the distribution, newest first; a
+/// file whose move is not among them counts. Pure.
+std::set<Sha256> yanked_there(const Shown& shown, const std::vector<DistributionView>& moves);
 /// Returns these sets with their seals, eight at the same time. A set whose record or seal is missing is left out:
 /// retention or a person removed its seal, or it is not sealed yet. corrupt R011, R012, R014; R005 for a record without
 /// a directory. Two reads for each, three if the seal is missing.

@@ -1,5 +1,6 @@
 #include "registry/history.hpp"
 
+#include "registry/distributions.hpp"
 #include "registry/fields.hpp"
 #include "registry/keys.hpp"
 #include "registry/record_text.hpp"
@@ -167,6 +168,31 @@ Result<History> history_of(ObjectReader& store, const std::string& directory) {
   }
   for (auto& [name, file] : files) history.files.push_back(std::move(file));
   return history;
+}
+
+namespace {
+/// The blocked file that this one is. A digest that a page of another tool says may be wrong, but a directory has each
+/// name once.
+const BlockedFile* blocked_in(const std::vector<BlockedFile>& blocked, const HistoryFile& file) {
+  bool is_sure = file.sha256 && file.digest_from != digest_source::k_page;
+  auto at = std::ranges::find_if(blocked, [&](const BlockedFile& one) {
+    return one.sha256 == file.sha256 || (!is_sure && one.filename == file.filename);
+  });
+  return at == blocked.end() ? nullptr : &*at;
+}
+} // namespace
+
+Result<void> hide_yanked(ObjectReader& store, const DistributionRecord& distribution, History& history) {
+  const auto& blocked = distribution.shown.blocked;
+  auto is_blocked = [&](const HistoryFile& file) { return blocked_in(blocked, file) != nullptr; };
+  if (std::ranges::none_of(history.files, is_blocked)) return {};
+  TRY(auto moves, distribution_moves(store, distribution, k_all_distribution_moves));
+  auto yanked = yanked_there(distribution.shown, moves);
+  std::erase_if(history.files, [&](const HistoryFile& file) {
+    const auto* one = blocked_in(blocked, file);
+    return one && yanked.contains(one->sha256);
+  });
+  return {};
 }
 
 std::vector<FileRecord> with_history(std::vector<FileRecord> files, const History& history) {
