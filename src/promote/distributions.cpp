@@ -166,7 +166,7 @@ Result<DistributionPlan> plan_distribution_rollback(ObjectReader& store, const s
   TRY(auto wanted, to ? shown_at(now.record, moves, *to) : shown_before(now.record, moves));
   TRY(auto plan, plan_shown(store, now, std::move(wanted)));
   TRY_DO(refuse_not_let_in(store, plan, moves));
-  TRY_DO(refuse_yanked_there(now.record, moves, plan.returns, publish::address_of(store, directory)));
+  TRY_DO(refuse_yanked_there(plan, moves, publish::address_of(store, directory)));
   return plan;
 }
 

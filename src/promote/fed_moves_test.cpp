@@ -129,6 +129,15 @@ TEST(FedMoves, APartOfASetComesBackAsTheSetWouldHave) {
   EXPECT_EQ(line.rollback(1), "");
 }
 
+TEST(FedMoves, AYankIsTakenBackToWhatWasShownThenAndNotFurther) {
+  Line line;
+  line.feed(line.tested, line.law(false)); // 1
+  line.feed(line.newer, line.law(false));  // 2
+  ASSERT_EQ(line.yank("a-1.tar.gz"), "");  // 3
+  EXPECT_EQ(line.rollback(1), "O063");
+  EXPECT_EQ(line.rollback(2), "");
+}
+
 TEST(FedMoves, AnOpenDistributionLetsNothingInForLater) {
   Line line;
   line.feed(line.tested, line.law(false)); // 1

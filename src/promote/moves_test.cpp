@@ -55,6 +55,29 @@ struct Known {
 /// The policy that protects the channel: two that judge alike, and only the second wants moves signed by the lead.
 enum class Law : std::uint8_t { none, plain, wants_signatures };
 
+/// What yanks took out of a place and nobody has let in again.
+struct Yanks {
+  std::map<std::string, std::uint64_t> taken_out = {}; ///< by name: the generation of the yank
+  Shown before = {};                                   ///< what was shown before the last change of what is shown
+  std::uint64_t last_change = 0;
+
+  void changed(const Shown& shown, const Shown& next, std::uint64_t generation) {
+    if (shown == next) return;
+    before = shown;
+    last_change = generation;
+    std::erase_if(taken_out, [&](const auto& file) { return next.contains(file.first); });
+  }
+  bool are_touched_by(const Shown& next) const {
+    return std::ranges::any_of(taken_out, [&](const auto& file) { return next.contains(file.first); });
+  }
+  /// Whether a move to `next` undoes a yank that it does not take back.
+  bool are_undone_by(const Shown& next) const {
+    return std::ranges::any_of(taken_out, [&](const auto& file) {
+      return next.contains(file.first) && (file.second != last_change || next != before);
+    });
+  }
+};
+
 /// The channel `stable` as it must be.
 struct Model {
   Shown shown, blocked;
@@ -62,6 +85,7 @@ struct Model {
   std::set<std::string> approved;  ///< files that came by a verdict, or that somebody answered for at the protection
   Law law = Law::none;
   std::map<Law, std::set<std::string>> let_in = {}; ///< files by the policy of a verdict
+  Yanks yanks = {};
   std::uint64_t keeps_from = 0;
   bool guarded() const { return law != Law::none; }
 };
@@ -73,6 +97,7 @@ struct Fed {
   bool claimed = false;
   Law law = Law::none;          ///< of the channel when it brought something last
   std::set<std::string> let_in; ///< files that it brought since it is protected without a break
+  Yanks yanks = {};
   bool guarded() const { return law != Law::none; }
 };
 
@@ -154,6 +179,7 @@ bool is_ready(const World& world, const Known& known) {
 }
 
 void moved_to(Model& model, Shown shown) {
+  model.yanks.changed(model.shown, shown, model.history.size() + 1);
   model.shown = std::move(shown);
   model.history.push_back(model.shown);
 }
@@ -338,6 +364,8 @@ void roll_back(World& world) {
     const auto& code = receipt.error().code;
     for (const auto* known : {"R015", "O001", "O007", "O018", "O041", "O047"})
       if (code == known) return;
+    bool undoes = options.to_generation && model.yanks.are_touched_by(model.history.at(*options.to_generation - 1));
+    if (code == "O063" && undoes) return;
     FAIL() << code << " is not a reason to refuse a rollback: " << render(receipt.error()) << world.log;
   }
   if (!receipt->moved) return;
@@ -348,6 +376,7 @@ void roll_back(World& world) {
     EXPECT_EQ(*next, model.history.at(*options.to_generation - 1)) << world.log;
   }
   EXPECT_NE(std::find(model.history.begin(), model.history.end(), *next), model.history.end()) << world.log;
+  EXPECT_FALSE(model.yanks.are_undone_by(*next)) << world.log;
   left_to(world, *next);
 }
 
@@ -362,8 +391,10 @@ void yank_a_file(World& world) {
   if (!was_allowed(world, done)) return;
   ASSERT_TRUE(done) << world.log << render(done.error());
   auto next = model.shown;
-  next.erase(victim->first);
+  const auto name = victim->first;
+  next.erase(name);
   left_to(world, std::move(next));
+  model.yanks.taken_out[name] = model.history.size();
 }
 
 void unblock_a_file(World& world) {
@@ -374,6 +405,7 @@ void unblock_a_file(World& world) {
   auto done = unblock(*world.store, "stable", {freed->first}, world.author());
   if (!was_allowed(world, done)) return;
   ASSERT_TRUE(done) << world.log << render(done.error());
+  model.yanks.taken_out.erase(freed->first);
   model.blocked.erase(freed);
   moved_to(model, model.shown);
 }
@@ -462,9 +494,10 @@ Result<Shown> shown_there(World& world) {
 }
 
 void moved_there(World& world, Shown next) {
-  world.fed.shown = std::move(next);
   auto now = registry::require_distribution(*world.other, k_distribution);
   ASSERT_TRUE(now) << world.log;
+  world.fed.yanks.changed(world.fed.shown, next, now->record.generation);
+  world.fed.shown = std::move(next);
   world.fed.history[now->record.generation] = world.fed.shown;
 }
 
@@ -547,9 +580,10 @@ void roll_distribution_back(World& world) {
       fmt::format("rollback there{}; ", options.to_generation ? fmt::format(" to {}", *options.to_generation) : "");
   auto done = rollback_distribution(*world.other, k_distribution, options);
   bool untested = options.to_generation && brings_back_untested(fed, fed.history.at(*options.to_generation));
+  bool undoes = options.to_generation && fed.yanks.are_touched_by(fed.history.at(*options.to_generation));
   if (!done) {
     const auto& code = done.error().code;
-    bool known = code == "O001" || code == "O007" || (code == "O018" && fed.guarded()) ||
+    bool known = code == "O001" || code == "O007" || (code == "O018" && fed.guarded()) || (code == "O063" && undoes) ||
                  (code == "O041" && !world.may_move_there());
     EXPECT_TRUE(known) << world.log << render(done.error());
     EXPECT_TRUE(!untested || code == "O018") << world.log << render(done.error());
@@ -561,6 +595,7 @@ void roll_distribution_back(World& world) {
   auto next = shown_there(world);
   ASSERT_TRUE(next) << world.log;
   EXPECT_FALSE(brings_back_untested(fed, *next)) << world.log;
+  EXPECT_FALSE(fed.yanks.are_undone_by(*next)) << world.log;
   if (options.to_generation) {
     EXPECT_EQ(*next, fed.history.at(*options.to_generation)) << world.log;
   }
@@ -579,9 +614,11 @@ void yank_there(World& world) {
   if (!was_allowed_there(world, done)) return;
   ASSERT_TRUE(done) << world.log << render(done.error());
   auto next = fed.shown;
-  next.erase(victim->first);
+  const auto name = victim->first;
+  next.erase(name);
   block_what_left(fed.shown, next, fed.blocked);
   moved_there(world, std::move(next));
+  fed.yanks.taken_out[name] = fed.yanks.last_change;
 }
 
 void unblock_there(World& world) {
@@ -592,6 +629,7 @@ void unblock_there(World& world) {
   auto done = unblock_distribution(*world.other, k_distribution, {freed->first}, world.options());
   if (!was_allowed_there(world, done)) return;
   ASSERT_TRUE(done) << world.log << render(done.error());
+  fed.yanks.taken_out.erase(freed->first);
   fed.blocked.erase(freed);
   moved_there(world, fed.shown);
 }

@@ -219,7 +219,7 @@ Result<Plan> plan_rollback(ObjectReader& store, LastMove state, std::optional<st
   for (const auto& file : difference.comes_back) wanted.push_back({&file, "the view to go back to"});
   TRY_DO(check_presence(store, wanted));
   TRY_DO(refuse_unjudged(store, now, plan.view.digest, difference.comes_back));
-  TRY_DO(refuse_yanked(store, now, *plan.last, difference.comes_back));
+  TRY_DO(refuse_yanked(store, plan, difference.comes_back));
   guard_what_left(difference, plan);
   pages::KnownViews known;
   known.add({plan.view.digest, plan.view.record, std::move(difference.then)});

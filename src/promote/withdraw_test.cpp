@@ -82,6 +82,26 @@ TEST(Withdraw, ALaterRollbackDoesNotUndoIt) {
   EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz", "b-1.tar.gz", "shared-1.tar.gz"));
 }
 
+TEST(Withdraw, ARollbackRightAfterItGoesBackToWhatWasShownThenAndNotFurther) {
+  auto store = store::make_memory_store();
+  two_sets(*store); // 1
+  auto more = sealed_sample(*store, "3-linux/python/g", {{"c-1.tar.gz", "c", "1"}});
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_withdrawer.when;
+  ASSERT_TRUE(publish::add_sets(*store, "nightly", {more}, reason));                                // 2
+  ASSERT_TRUE(withdraw(*store, *plan_withdrawal(*store, "nightly", {"a-1.tar.gz"}), k_withdrawer)); // 3
+  auto code = [&](std::uint64_t to) {
+    Options options{"tester", k_withdrawer.when, "why", {}, false};
+    options.to_generation = to;
+    auto done = rollback(*store, "nightly", options);
+    return done ? std::string() : done.error().code;
+  };
+  EXPECT_EQ(code(1), "O063") << "an older state is no undo of the yank";
+  EXPECT_EQ(code(2), "");
+  EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz", "b-1.tar.gz", "c-1.tar.gz", "shared-1.tar.gz"));
+}
+
 TEST(Withdraw, AFileLeavesEverySet) {
   auto store = store::make_memory_store();
   auto sets = two_sets(*store);

@@ -26,10 +26,12 @@ std::vector<BlockedFile> blocked_among(const std::vector<BlockedFile>& blocked,
   return found;
 }
 
-/// The last move that changed what is shown.
-std::optional<std::uint64_t> last_change(const std::vector<DistributionView>& moves) {
-  for (std::size_t i = 0; i < moves.size(); ++i)
-    if (i + 1 == moves.size() || moves[i].shown.sets != moves[i + 1].shown.sets) return moves[i].generation;
+/// The last move that changed what is shown, if `sets` were shown right before it.
+std::optional<std::uint64_t> taken_back_by(const std::vector<DistributionView>& moves,
+                                           const std::vector<registry::ShownSet>& sets) {
+  for (std::size_t i = 0; i + 1 < moves.size(); ++i)
+    if (moves[i].shown.sets != moves[i + 1].shown.sets)
+      return moves[i + 1].shown.sets == sets ? std::optional(moves[i].generation) : std::nullopt;
   return std::nullopt;
 }
 
@@ -44,31 +46,24 @@ Unexpected yanked(const std::string& place, const std::string& address, const Bl
 
 } // namespace
 
-std::set<Sha256> yanked_there(const registry::Shown& shown, const std::vector<DistributionView>& moves) {
-  std::set<Sha256> out;
-  for (const auto& file : shown.blocked) {
-    auto by = std::ranges::find(moves, file.generation, &DistributionView::generation);
-    if (by == moves.end() || by->move.action != Action::rollback) out.insert(file.sha256);
-  }
-  return out;
-}
-
-Result<void> refuse_yanked_there(const registry::DistributionRecord& now, const std::vector<DistributionView>& moves,
-                                 const std::vector<FileRecord>& returns, const std::string& address) {
-  auto out = yanked_there(now.shown, moves);
-  auto last = last_change(moves);
-  for (const auto& file : blocked_among(now.shown.blocked, returns))
-    if (out.contains(file.sha256) && file.generation != last)
+Result<void> refuse_yanked_there(const DistributionPlan& plan, const std::vector<DistributionView>& moves,
+                                 const std::string& address) {
+  const auto& now = plan.expected.record;
+  auto out = registry::yanked_there(now.shown, moves);
+  auto taken_back = taken_back_by(moves, plan.next.sets);
+  for (const auto& file : blocked_among(now.shown.blocked, plan.returns))
+    if (out.contains(file.sha256) && file.generation != taken_back)
       return yanked("distribution " + now.directory, address, file);
   return {};
 }
 
-Result<void> refuse_yanked(store::ObjectReader& store, const registry::ChannelRecord& now,
-                           const registry::LedgerRecord& last, const std::vector<FileRecord>& returns) {
+Result<void> refuse_yanked(store::ObjectReader& store, const Plan& plan, const std::vector<FileRecord>& returns) {
+  const auto& now = plan.expected->record;
   auto blocked = blocked_among(now.guard.blocked, returns);
   if (blocked.empty()) return {};
-  TRY(auto change, registry::last_change_of_view(store, last));
-  std::erase_if(blocked, [&](const BlockedFile& file) { return file.generation == change.generation; });
+  TRY(auto change, registry::last_change_of_view(store, *plan.last));
+  if (change.from_view == plan.view.digest)
+    std::erase_if(blocked, [&](const BlockedFile& file) { return file.generation == change.generation; });
   if (blocked.empty()) return {};
   TRY(auto moves, registry::ledger_chain(store, now));
   for (const auto& file : blocked) {

@@ -168,7 +168,7 @@ Result<std::vector<ShownSet>> that_may_return(ObjectReader& store, const registr
   TRY(auto moves, registry::distribution_moves(
                       store, now, now.shown.blocked.empty() ? k_moves_looked_at : registry::k_all_distribution_moves));
   for (const auto& one : back) std::ranges::move(shown_last(moves, one), std::back_inserter(may));
-  auto out = promote::yanked_there(now.shown, moves);
+  auto out = registry::yanked_there(now.shown, moves);
   if (out.empty()) return may;
   TRY(auto sets, registry::sealed_of(store, {may}));
   for (const auto& sealed : sets) {

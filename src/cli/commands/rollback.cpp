@@ -129,7 +129,8 @@ Command rollback_command() {
           "the channel then shows nothing, and a distribution only what other tools published there.\n\n"
           "The files that leave are blocked: publishing and promoting do not bring them back, under "
           "whatever set, until `quarry channel unblock`. A view that is named with `--to` brings back what it "
-          "shows.\n\n"
+          "shows. What a `yank` took out is not brought back (O063): only the rollback that takes back this very yank "
+          "does that, and only as long as no other move has changed what is shown.\n\n"
           "Copies that `promote --to-store` made stay as they are, unless the same `--to-store` (and `--prefix`) is "
           "given: then what leaves the channel leaves its distributions, too, and what comes back is shown there again "
           "if it was copied there. All of it is one plan, which `--dry-run` shows; the channel moves first. "
@@ -171,7 +172,7 @@ Command rollback_command() {
                       "it was moved meanwhile, or rolled back already; or a distribution did not follow its channel"},
                      {10,
                       "the policy of the channel, or of one that feeds the distribution, wants the rollback signed; "
-                      "or no verdict has let in what would come back"}},
+                      "or no verdict has let in what would come back, or a yank took it out"}},
       .schema = "quarry.rollback/1",
       .run = run_rollback};
 }

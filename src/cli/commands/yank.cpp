@@ -171,7 +171,9 @@ Command yank_command() {
       .summary = "take a set or files out of a channel or a distribution",
       .description =
           "The channel moves to a view without them, and blocks them: publishing and promoting do not bring them "
-          "back, under whatever set, until `quarry channel unblock`. Installers do not see them any more, also "
+          "back, under whatever set, until `quarry channel unblock`. A rollback takes the yank itself back, as long as "
+          "no other move has changed what is shown; a later one brings nothing of it back (O063). Installers do not "
+          "see them any more, also "
           "those that ask for this very version: a file that is only marked as yanked is still installed under "
           "`==`, and the ROCm packages require each other so. Nothing is deleted.\n\n"
           "A set leaves with those of its files that are in no set that stays. A file leaves every set.\n\n"
