@@ -8,6 +8,8 @@
 #include "registry/testing/samples.hpp"
 #include "signature/stored.hpp"
 #include "store/testing/faulty_store.hpp"
+#include <fmt/core.h>
+#include <functional>
 #include <gtest/gtest.h>
 
 namespace quarry::promote {
@@ -437,6 +439,89 @@ TEST(VerifyFedMoves, SomebodyMayAnswerForAMove) {
   auto verified = verify_moves_there(*line.other, line.now());
   ASSERT_EQ(verified->acknowledged.size(), 1u);
   EXPECT_NE(verified->acknowledged[0].message.find("by lead: looked at"), std::string::npos);
+}
+
+/// A move after which the directory is at generation 4.
+struct Moving {
+  const char* name;
+  std::function<bool(Line&, store::ObjectStore&, const sys::Timestamp&)> run;
+};
+
+std::vector<Moving> moves_to_kill() {
+  auto options = [](Line& line, const sys::Timestamp& when) {
+    auto options = line.options({}, line.lead);
+    options.when = when;
+    return options;
+  };
+  return {{"promote",
+           [](Line& line, store::ObjectStore& store, const sys::Timestamp& when) {
+             publish::DistributeOptions copying{when, 1};
+             copying.who = "tester", copying.key = line.lead;
+             copying.feeders[k_there] = line.now().fed_by;
+             auto planned = publish::plan_distribution({line.untested}, k_there);
+             return planned && publish::distribute(*line.source, store, *planned, copying).has_value();
+           }},
+          {"rollback",
+           [=](Line& line, store::ObjectStore& store, const sys::Timestamp& when) {
+             return rollback_distribution(store, k_there, options(line, when)).has_value();
+           }},
+          {"yank",
+           [](Line& line, store::ObjectStore& store, const sys::Timestamp& when) {
+             auto plan = plan_distribution_withdrawal(store, k_there, {"b-1.tar.gz"});
+             return plan && withdraw_from_distribution(store, *plan, {"tester", when, "why", line.lead}).has_value();
+           }},
+          {"unblock", [=](Line& line, store::ObjectStore& store, const sys::Timestamp& when) {
+             return unblock_distribution(store, k_there, {"a-1.tar.gz"}, options(line, when)).has_value();
+           }}};
+}
+
+void prepare_to_kill(Line& line) {
+  line.feed(line.tested, line.law(true), line.lead);
+  line.feed(line.newer, line.law(true), line.lead);
+  ASSERT_EQ(line.yank("a-1.tar.gz", line.lead), "");
+}
+
+// The record and its signature are written before the pointer: without the record of the killed run a signed one would
+// stay behind that nobody can explain.
+TEST(VerifyFedMoves, AKilledMoveIsCompletedByTheSameCommand) {
+  using store::testing::FaultyStore;
+  const auto later = sys::Timestamp::from_us(k_fed_at.us() + 60'000'000);
+  for (const auto& moving : moves_to_kill()) {
+    bool whole = false;
+    for (std::uint64_t at = 1; !whole; ++at) {
+      Line line;
+      prepare_to_kill(line);
+      FaultyStore dying(*line.other, {FaultyStore::Fault::die_before, at, false});
+      whole = moving.run(line, dying, k_fed_at) && !dying.fired();
+      moving.run(line, *line.other, later); // where only its last page was missing, there is nothing to do any more
+      SCOPED_TRACE(fmt::format("{} killed at {}: {}", moving.name, at, dying.log().back()));
+      EXPECT_EQ(line.now().generation, 4u);
+      EXPECT_EQ(found_there(line), std::vector<std::string>());
+    }
+  }
+}
+
+TEST(VerifyFedMoves, ARecordOfSomebodyElseIsNotTakenForThatOfAKilledRun) {
+  for (bool is_signed : {false, true}) {
+    Line line;
+    prepare_to_kill(line);
+    auto now = *registry::require_distribution(*line.other, k_there);
+    auto next = plan_distribution_rollback(*line.other, k_there, {});
+    ASSERT_TRUE(next) << render(next.error());
+    auto far = *sys::Timestamp::parse("2099-01-01T00:00:00Z");
+    registry::DistributionView forged{k_there,
+                                      now.record.generation + 1,
+                                      now.record.view,
+                                      next->next,
+                                      {registry::Action::rollback, next->digest, "tester", far, "why"},
+                                      now.record.fed_by};
+    auto text = registry::to_json(forged);
+    registry::DistributionViewDigest digest(sha256(text));
+    ASSERT_TRUE(line.other->put(registry::distribution_view_key(k_there, digest), content::Rope::literal(text), {}));
+    if (is_signed) ASSERT_TRUE(signature::sign(*line.other, {"move", *digest.sha256()}, line.stranger));
+    ASSERT_EQ(line.rollback({}, line.lead), "");
+    EXPECT_EQ(registry::distribution_moves(*line.other, line.now(), 1)->front().move.when, k_fed_at);
+  }
 }
 
 TEST(FedMoves, AnUndoIsNamedOnlyIfItWillBeTaken) {

@@ -61,7 +61,8 @@ Result<Findings> findings_of(ObjectReader& store, const DistributionRecord& now,
              "the run was killed or overtaken before the move counted",
              one.record.move.action.text(), now.directory, one.record.generation,
              has_signature ? ", which is signed," : "", now.generation),
-         fmt::format("look at `quarry channel log {0}`; if the pointer was put back, restore its newest version, or "
+         fmt::format("look at `quarry channel log {0}`; if a run was killed, the same command with the same key "
+                     "completes it; if the pointer was put back, restore its newest version, or "
                      "make that move again; then `quarry channel acknowledge {0} {1} --reason TEXT --sign KEY` "
                      "answers for it",
                      address, one.record.generation)});

@@ -2,6 +2,7 @@
 
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
+#include "registry/distribution_views.hpp"
 #include "registry/rounds.hpp"
 #include "signature/stored.hpp"
 #include <algorithm>
@@ -48,6 +49,23 @@ Result<void> refuse_if_blocked(ObjectReader& store, const registry::Distribution
   return registry::refuse_blocked(record, sets, address_of(store, record.directory));
 }
 
+/// The time of a run that was to make this very move, and was killed after it had signed the record: the pointer takes
+/// that record then. With a record of its own it would leave one behind that is signed and that nobody can explain.
+Result<sys::Timestamp> time_of_killed_run(ObjectReader& store, const registry::Distribution& expected,
+                                          const registry::Shown& next, const registry::DistributionMove& move,
+                                          const Ed25519PrivateKey& key) {
+  TRY(auto left, registry::views_to_follow(store, expected.record));
+  for (const auto& [digest, record] : left) {
+    auto same = record.move;
+    same.when = move.when;
+    if (same != move || record.shown != next || record.fed_by != expected.record.fed_by) continue;
+    TRY(auto envelopes, signature::load_of(store, *digest.sha256(), {key.public_key()}));
+    for (const auto& envelope : envelopes[*digest.sha256()])
+      if (signature::verifies(envelope, {"move", *digest.sha256()}, key.public_key())) return record.move.when;
+  }
+  return move.when;
+}
+
 } // namespace
 
 std::string address_of(const ObjectReader& store, const std::string& directory) {
@@ -57,13 +75,14 @@ std::string address_of(const ObjectReader& store, const std::string& directory) 
 Result<registry::DistributionRecord> move_signed(ObjectStore& store, const registry::Distribution& expected,
                                                  const registry::Shown& next, const registry::DistributionMove& move,
                                                  const std::optional<Ed25519PrivateKey>& key) {
-  registry::BeforeSwap sign;
-  if (key && !expected.record.fed_by.empty())
-    sign = [&](const registry::DistributionViewDigest& record) -> Result<void> {
-      TRY_DO(signature::sign(store, {"move", *record.sha256()}, *key));
-      return {};
-    };
-  return registry::move_distribution(store, expected, next, move, sign);
+  if (!key || expected.record.fed_by.empty()) return registry::move_distribution(store, expected, next, move);
+  auto same = move;
+  TRY(same.when, time_of_killed_run(store, expected, next, move, *key));
+  return registry::move_distribution(store, expected, next, same,
+                                     [&](const registry::DistributionViewDigest& record) -> Result<void> {
+                                       TRY_DO(signature::sign(store, {"move", *record.sha256()}, *key));
+                                       return {};
+                                     });
 }
 
 Result<bool> show_sets(ObjectStore& store, const std::string& directory, const std::vector<ShownSet>& sets,

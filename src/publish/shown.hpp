@@ -17,8 +17,9 @@ std::string address_of(const store::ObjectReader& store, const std::string& dire
 using Admission = std::function<Result<std::vector<registry::Feeder>>(const registry::DistributionRecord&)>;
 
 /// Moves a distribution as registry::move_distribution() does. Where protected channels feed the directory, a key
-/// signs the record of the move before the pointer names it; whether the key may is the caller's question. One more
-/// write with a key.
+/// signs the record of the move before the pointer names it; whether the key may is the caller's question. If an
+/// earlier run made the same move, by the same person and key, and was killed before the pointer, its record is taken,
+/// with its time. With a key one more write, and what registry::views_to_follow() costs.
 Result<registry::DistributionRecord> move_signed(store::ObjectStore& store, const registry::Distribution& expected,
                                                  const registry::Shown& next, const registry::DistributionMove& move,
                                                  const std::optional<Ed25519PrivateKey>& key);

@@ -16,6 +16,17 @@ DistributionViewDigest digest_in_view_key(const std::string& directory, const st
   return digest && key == distribution_view_key(directory, *digest) ? *digest : DistributionViewDigest();
 }
 
+/// Adds the record at this key, if it is one of a move of this directory and whole.
+Result<void> add_view(ObjectReader& store, const std::string& directory, const std::string& key,
+                      std::vector<Stored<DistributionView>>& found) {
+  auto digest = digest_in_view_key(directory, key);
+  TRY(auto bytes, store.get(key, k_record_bytes_max));
+  if (!bytes || sha256(*bytes) != *digest.sha256()) return {};
+  auto view = parse_distribution_view({*bytes, key});
+  if (view && view->directory == directory) found.push_back({digest, std::move(*view)});
+  return {};
+}
+
 } // namespace
 
 Result<std::vector<Stored<DistributionView>>>
@@ -26,11 +37,25 @@ other_distribution_views(ObjectReader& store, const std::string& directory,
   for (const auto& object : objects.objects) {
     auto digest = digest_in_view_key(directory, object.key);
     if (digest.empty() || std::ranges::find(known, digest) != known.end()) continue;
-    TRY(auto bytes, store.get(object.key, k_record_bytes_max));
-    if (!bytes || sha256(*bytes) != *digest.sha256()) continue;
-    auto view = parse_distribution_view({*bytes, object.key});
-    if (view && view->directory == directory) found.push_back({digest, std::move(*view)});
+    TRY_DO(add_view(store, directory, object.key, found));
   }
+  return found;
+}
+
+Result<std::vector<Stored<DistributionView>>> views_to_follow(ObjectReader& store, const DistributionRecord& now) {
+  std::vector<Stored<DistributionView>> found;
+  TRY(auto objects, store.children(now.directory + "/views/"));
+  auto last =
+      std::ranges::find(objects.objects, distribution_view_key(now.directory, now.view), &store::ObjectInfo::key);
+  auto since_us = now.view.empty() || last == objects.objects.end() ? 0 : last->modified_us;
+  for (const auto& object : objects.objects) {
+    auto digest = digest_in_view_key(now.directory, object.key);
+    if (digest.empty() || digest == now.view || object.modified_us < since_us) continue;
+    TRY_DO(add_view(store, now.directory, object.key, found));
+  }
+  std::erase_if(found, [&](const Stored<DistributionView>& one) {
+    return one.record.generation != now.generation + 1 || one.record.previous != now.view;
+  });
   return found;
 }
 

@@ -65,6 +65,7 @@ struct DistributionMove {
   DistributionViewDigest acknowledges = {}; ///< of `acknowledge`: the move that somebody answers for
   /// Records of the untested history that this move takes over, sorted. Older programs did not write it.
   std::vector<DigestOf<HistoryRecord>> history = {};
+  bool operator==(const DistributionMove&) const = default;
 };
 
 struct DistributionView { ///< {directory}/views/{digest}.json: one move, and what is shown since
