@@ -1,5 +1,6 @@
 #include "cli/distributions.hpp"
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/facts.hpp"
@@ -8,6 +9,7 @@
 #include "cli/records.hpp"
 #include "cli/signed_moves.hpp"
 #include "cli/table.hpp"
+#include "cli/waivers.hpp"
 #include "pages/projection.hpp"
 #include "promote/verify_fed.hpp"
 #include "publish/verify.hpp"
@@ -62,6 +64,41 @@ Result<ShownThere> shown_there(store::ObjectReader& store, const registry::Distr
   return there;
 }
 
+/// What was waived, as the pages say it, and which of it was revoked since.
+struct WaivedThere {
+  std::vector<registry::Remark> remarks; ///< each sentence once
+  std::vector<registry::Remark> untold;  ///< revoked, and the pages do not say so
+  bool is_revoked(const registry::Shown& shown, const registry::Remark& remark) const {
+    return std::ranges::binary_search(shown.revoked, remark.waiver) ||
+           std::ranges::find(untold, remark.text, &registry::Remark::text) != untold.end();
+  }
+};
+
+/// Revocations are in the store of the channels. Without `--channels` the distribution's own is asked: it may be both.
+Result<WaivedThere> waived_there(Context& context, const Arguments& arguments, store::ObjectReader& own,
+                                 const registry::Shown& shown) {
+  std::unique_ptr<store::ObjectStore> channels;
+  if (arguments.has("--channels")) {
+    TRY(channels, open_store(context, arguments.get("--channels")));
+  }
+  TRY(auto revoked, registry::revoked_since(channels ? *channels : own, shown));
+  return WaivedThere{waiver_remarks(shown.sets), waiver_remarks(revoked)};
+}
+
+std::string waived_text(const registry::Shown& shown, const WaivedThere& waived) {
+  std::string text;
+  for (const auto& one : waived.remarks)
+    text += fact(waived.is_revoked(shown, one) ? "revoked" : "waived", "{}", text::one_line(one.text));
+  return text;
+}
+
+Json waived_there_json(const registry::Shown& shown, const WaivedThere& waived) {
+  auto list = waiver_remarks_json(waived.remarks);
+  for (std::size_t i = 0; i < waived.remarks.size(); ++i)
+    list[i]["revoked"] = waived.is_revoked(shown, waived.remarks[i]);
+  return list;
+}
+
 std::string distribution_text(const registry::DistributionRecord& record, const ShownThere& there,
                               const std::vector<registry::DistributionView>& moves) {
   auto text = fmt::format("{}@{}   {} in {}, from {}\n", record.directory, record.generation,
@@ -86,14 +123,6 @@ Json feeders_json(const registry::DistributionRecord& record) {
   return list;
 }
 
-/// Pages are written after the pointer, so they are ahead only of an older one; unless it has moved since it was read.
-Result<bool> was_put_back(store::ObjectReader& store, const registry::DistributionRecord& record,
-                          std::uint64_t pages_generation) {
-  if (pages_generation <= record.generation) return false;
-  TRY(auto now, registry::read_distribution(store, record.directory));
-  return now && now->record.generation < pages_generation;
-}
-
 } // namespace
 
 Result<int> show_distribution(Context& context, const Arguments& arguments) {
@@ -106,8 +135,13 @@ Result<int> show_distribution(Context& context, const Arguments& arguments) {
   TRY(auto there, shown_there(*place.store, record));
   TRY(auto pages_generation, pages::projected_distribution(*place.store, place.directory));
   TRY(auto at, pages::addresses_of(*place.store, public_url, place.directory, there.projects));
-  context.out.data(distribution_text(record, there, moves) + addresses_text(at) +
+  TRY(auto waived, waived_there(context, arguments, *place.store, record.shown));
+  context.out.data(distribution_text(record, there, moves) + waived_text(record.shown, waived) + addresses_text(at) +
                    files_text(there.files, context.out.data_look()));
+  if (!waived.untold.empty())
+    context.out.warn(
+        "its pages do not say yet that a waiver was revoked: run the channel's last `promote … --to-store` "
+        "again");
   if (pages_generation < record.generation)
     context.out.warn(fmt::format("its pages still show generation {}: `quarry index repair {}`", pages_generation,
                                  arguments.operands.at(0)));
@@ -122,6 +156,7 @@ Result<int> show_distribution(Context& context, const Arguments& arguments) {
                         {"policy", nullptr},
                         {"fed_by", feeders_json(record)},
                         {"blocked", blocked_json(record.shown.blocked)},
+                        {"waived", waived_there_json(record.shown, waived)},
                         {"index_url", url_json(at.index_url)},
                         {"find_links_urls", at.find_links},
                         {"merged_index_url", url_json(at.merged_url)},
@@ -150,13 +185,6 @@ Result<int> verify_distribution(Context& context, const Arguments& arguments) {
                      fmt::format("says that the pages show generation {}, and the distribution is at {}",
                                  pages_generation, record.generation),
                      fmt::format("`quarry index repair {}` writes them again", text::shell_word(named))});
-  TRY(bool put_back, was_put_back(*place.store, record, pages_generation));
-  if (put_back)
-    found.push_back(
-        {"O044", Severity::error, registry::distribution_key(place.directory),
-         fmt::format("{}@{} is older than its pages, which show generation {}: somebody put the pointer back",
-                     record.directory, record.generation, pages_generation),
-         "restore the newest version of the pointer from a copy of the store"});
   bool deep = arguments.has("--deep");
   TRY(auto sets, registry::sealed_of(*place.store, record.shown));
   if (deep) {
@@ -204,6 +232,17 @@ Result<int> show_distribution_log(Context& context, const Arguments& arguments) 
                          : "no move was recorded: its pointer was written by an earlier version");
   context.out.document({{"name", place.directory}, {"moves", list}});
   return 0;
+}
+
+Flag channels_flag() {
+  return {
+      .name = "--channels", .value = "LOCATOR", .help = "of a distribution: the store of the channels that feed it"};
+}
+
+Result<void> refuse_channels_of_channel(const Arguments& arguments) {
+  if (!arguments.has("--channels")) return {};
+  return fail(ErrorKind::invalid_argument, "C006", "--channels is for distributions, and this is a channel",
+              "leave it out");
 }
 
 } // namespace quarry::cli

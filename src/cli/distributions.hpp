@@ -12,4 +12,9 @@ Result<int> verify_distribution(Context& context, const Arguments& arguments);
 /// `channel log` of it: its moves, newest first.
 Result<int> show_distribution_log(Context& context, const Arguments& arguments);
 
+/// `--channels`: the store of the channels that feed a distribution.
+Flag channels_flag();
+/// C006 for `--channels` where a channel is named.
+Result<void> refuse_channels_of_channel(const Arguments& arguments);
+
 } // namespace quarry::cli

@@ -1,11 +1,13 @@
 #include "cli/fed_report.hpp"
 
 #include "base/codes.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/delivery.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
+#include "cli/waivers.hpp"
 #include "publish/shown.hpp"
 #include "release/carry.hpp"
 #include "release/plan.hpp"
@@ -39,6 +41,13 @@ std::string fed_text(const release::FedDistribution& one, const std::string& add
     text += fmt::format("  STRAY     shows {} that its channels do not show: {}\n",
                         units::things(one.strays.size(), "set"), named(one.strays));
   if (!one.pages_current) text += "  BEHIND    its pages show an earlier generation\n";
+  for (const auto& remark : waiver_remarks(one.revoked))
+    text +=
+        fmt::format("  REVOKED   since it was copied, and its pages do not say so: {}\n", text::one_line(remark.text));
+  for (const auto& finding : one.moves) {
+    bool of_pointer = finding.place == registry::distribution_key(one.directory);
+    text += fmt::format("  {:<8}  {}\n", of_pointer ? "ALTERED" : "UNSIGNED", text::one_line(finding.message));
+  }
   return text;
 }
 
@@ -54,6 +63,8 @@ Json fed_json(const release::FedDistribution& one, const std::string& address) {
           {"lacks", one.lacks},
           {"blocked", one.blocked},
           {"strays", one.strays},
+          {"revoked", waiver_remarks_json(waiver_remarks(one.revoked))},
+          {"unsigned_moves", findings_json(one.moves)},
           {"lost", lost},
           {"pages_current", one.pages_current}};
 }
@@ -114,10 +125,15 @@ Result<std::string> FedReport::completing(store::ObjectReader& store, const regi
   return promote.flags_of(arguments).set("--to", asked ? asked->pattern : channel).text();
 }
 
+std::string FedReport::verifying(const std::string& address) const {
+  return NextCommand(context_, "channel verify").operand(address).set("--channels", arguments_.get("--store")).text();
+}
+
 Result<std::string> FedReport::help_for(store::ObjectReader& store, const release::FedDistribution& one,
                                         const release::Feeding& feeding) const {
   auto address = publish::address_of(*target_, one.directory);
   if (one.lost) return std::string(); // the finding says it
+  if (!one.moves.empty()) return verifying(address);
   auto is_blocked = [&](const auto& set) { return std::ranges::find(one.blocked, set) != one.blocked.end(); };
   if (auto lacks = std::ranges::find_if_not(one.lacks, is_blocked); lacks != one.lacks.end())
     return completing(store, *lacks, channel_of(feeding, *lacks), !one.blocked.empty());
@@ -129,7 +145,11 @@ Result<std::string> FedReport::help_for(store::ObjectReader& store, const releas
     yank.operand("set:" + stray.short_hex()).set("--channel", address).set("--reason", "TEXT");
     return yank.signed_if(one.wants_signatures).text();
   }
-  return one.pages_current ? std::string() : NextCommand(context_, "index repair").operand(address).text();
+  if (!one.pages_current) return NextCommand(context_, "index repair").operand(address).text();
+  for (const auto& set : one.revoked)
+    if (auto channel = channel_of(feeding, set.source); !channel.empty())
+      return completing(store, set.source, channel, false);
+  return std::string();
 }
 
 Result<void> FedReport::tell_one(store::ObjectReader& store, const release::FedDistribution& one,
@@ -138,6 +158,7 @@ Result<void> FedReport::tell_one(store::ObjectReader& store, const release::FedD
   context_.out.data(fed_text(one, address));
   told.rows.push_back(fed_json(one, address));
   if (one.lost) told.lost.push_back({one.lost->code, Severity::error, address, one.lost->message, one.lost->hint});
+  told.altered = told.altered || !one.moves.empty();
   TRY(auto line, help_for(store, one, feeding));
   bool is_new = !line.empty() && std::ranges::find(told.help, line) == told.help.end(); // a release fills several
   if (is_new) told.help.push_back(std::move(line));

@@ -26,6 +26,7 @@ public:
     std::vector<Json> rows;
     std::vector<std::string> help; ///< commands that would bring a distribution up to its channel
     Findings lost;                 ///< pointers that are missing or damaged
+    bool altered = false;          ///< a move is not as it must be
   };
   /// Looks at each directory and prints its row. One that was never filled is left out where no channel was asked for.
   Result<Told> tell(store::ObjectReader& store);
@@ -37,6 +38,7 @@ private:
                                const release::Feeding& feeding) const;
   Result<std::string> completing(store::ObjectReader& store, const registry::SetDigest& set, const std::string& channel,
                                  bool alone) const;
+  std::string verifying(const std::string& address) const;
 
   Context& context_;
   const Arguments& arguments_;

@@ -3,6 +3,7 @@
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "cli/records.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -52,6 +53,22 @@ Json waived_json(const registry::Waived& waived) {
   return {{"waiver", waived.waiver},     {"set", waived.set},          {"suite", waived.suite},
           {"approver", waived.approver}, {"reason", waived.reason},    {"expires", waived.expires},
           {"cells", waived.cells},       {"projects", waived.projects}};
+}
+
+std::vector<registry::Remark> waiver_remarks(const std::vector<registry::ShownSet>& sets) {
+  std::vector<registry::Remark> remarks;
+  for (const auto& one : sets)
+    for (const auto& remark : one.remarks) {
+      bool known = std::ranges::find(remarks, remark.text, &registry::Remark::text) != remarks.end();
+      if (!remark.waiver.empty() && !known) remarks.push_back(remark);
+    }
+  return remarks;
+}
+
+Json waiver_remarks_json(const std::vector<registry::Remark>& remarks) {
+  auto list = Json::array();
+  for (const auto& one : remarks) list.push_back({{"waiver", one.waiver}, {"text", one.text}});
+  return list;
 }
 
 } // namespace quarry::cli

@@ -1,9 +1,11 @@
 #pragma once
 // Waivers for people and for programs.
 #include "base/json.hpp"
+#include "registry/distributions.hpp"
 #include "registry/revocations.hpp"
 #include "registry/waived.hpp"
 #include <string>
+#include <vector>
 
 namespace quarry::cli {
 
@@ -16,5 +18,9 @@ Json attachment_json(const registry::WaiverRecord& waiver);
 Json waiver_json(const registry::Stored<registry::WaiverRecord>& waiver, const registry::RevocationRecord* revoked);
 /// {waiver, set, suite, approver, reason, expires, cells, projects}: of what a channel shows.
 Json waived_json(const registry::Waived& waived);
+/// What a distribution says about waivers of these sets, each sentence once.
+std::vector<registry::Remark> waiver_remarks(const std::vector<registry::ShownSet>& sets);
+/// [{waiver, text}]
+Json waiver_remarks_json(const std::vector<registry::Remark>& remarks);
 
 } // namespace quarry::cli

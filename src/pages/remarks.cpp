@@ -19,9 +19,14 @@ std::string sentence_about(const registry::EmptyExtra& one) {
                      one.lacks.empty() ? "what it names" : one.lacks);
 }
 
-std::string sentence_about(const registry::Waived& one, const Revoked& revoked) {
-  return fmt::format("Not tested: {} (waiver {}{})", registry::sentence_of(one), one.waiver.short_hex(),
-                     revoked.contains(one.waiver) ? ", revoked since" : "");
+std::string sentence_about(const registry::Waived& one) {
+  return fmt::format("Not tested: {} (waiver {})", registry::sentence_of(one), one.waiver.short_hex());
+}
+
+std::string as_revoked(std::string sentence) {
+  constexpr std::string_view k_end = ")", k_since = ", revoked since";
+  auto at = sentence.ends_with(k_end) ? sentence.size() - k_end.size() : sentence.size();
+  return sentence.insert(at, k_since);
 }
 
 void add_once(std::string sentence, std::vector<std::string>& to) {
@@ -37,12 +42,11 @@ std::vector<std::string> remarks_about(const registry::ViewRecord& view, const s
     if (project.empty() || one.project == project) remarks.push_back(sentence_about(one));
   for (const auto& one : registry::waived_of(view)) // the same one may be of several sets
     if (project.empty() || std::ranges::binary_search(one.projects, project))
-      add_once(sentence_about(one, revoked), remarks);
+      add_once(revoked.contains(one.waiver) ? as_revoked(sentence_about(one)) : sentence_about(one), remarks);
   return remarks;
 }
 
-std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, const registry::SealedSet& sealed,
-                                            const Revoked& revoked) {
+std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, const registry::SealedSet& sealed) {
   std::vector<registry::Remark> remarks;
   for (const auto& one : registry::empty_extras_of(view)) {
     auto advertises = [&](const auto& file) { return file.project == one.project && file.version == one.version; };
@@ -50,8 +54,10 @@ std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, co
       remarks.push_back({sentence_about(one), one.project, one.lacks, one.version});
   }
   for (const auto& one : registry::waived_of(view))
-    if (one.set == sealed.digest || one.set == sealed.set.subset_of)
-      remarks.push_back({sentence_about(one, revoked), text::join(one.projects, " ")});
+    if (one.set == sealed.digest || one.set == sealed.set.subset_of) {
+      remarks.push_back({sentence_about(one), text::join(one.projects, " ")});
+      remarks.back().waiver = one.waiver;
+    }
   return remarks;
 }
 
@@ -89,10 +95,12 @@ Remarks remarks_of_shown(const registry::Shown& shown, const std::vector<registr
     for (const auto& file : set->set.files) own.insert(file.project);
     for (const auto& remark : one.remarks) {
       if (there.contains({remark.lacks, remark.version})) continue; // the extra's packages have come since
-      add_once(remark.text, remarks.all);
+      bool revoked = !remark.waiver.empty() && std::ranges::find(shown.revoked, remark.waiver) != shown.revoked.end();
+      auto sentence = revoked ? as_revoked(remark.text) : remark.text;
+      add_once(sentence, remarks.all);
       auto named = text::split(remark.projects, ' ');
       for (const auto& project : remark.projects.empty() ? own : std::set<std::string>(named.begin(), named.end()))
-        add_once(remark.text, remarks.by_project[project]);
+        add_once(sentence, remarks.by_project[project]);
     }
   }
   return remarks;

@@ -19,8 +19,7 @@ std::vector<std::string> remarks_about(const registry::ViewRecord& view, const s
                                        const Revoked& revoked);
 /// Returns the remarks that a distribution keeps when it gets a copy of `sealed`, a set that the view shows: those
 /// about its extras and its waivers.
-std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, const registry::SealedSet& sealed,
-                                            const Revoked& revoked);
+std::vector<registry::Remark> remarks_about(const registry::ViewRecord& view, const registry::SealedSet& sealed);
 /// Which of the waivers that the view names somebody has taken back. One listing; no request if it names none.
 Result<Revoked> revoked_of(store::ObjectReader& store, const registry::ViewRecord& view);
 /// Returns a sentence for each of these that a channel's policy openly does without: signatures, an [expect]. `policy`
@@ -33,7 +32,7 @@ struct Remarks {
   std::map<std::string, std::vector<std::string>> by_project;
 };
 /// Returns the remarks of each set in `shown` that `sealed` holds, too, but for those about a package that one of these
-/// sets has.
+/// sets has. Waivers of `shown.revoked` are named so.
 Remarks remarks_of_shown(const registry::Shown& shown, const std::vector<registry::SealedSet>& sealed);
 
 } // namespace quarry::pages

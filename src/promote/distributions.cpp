@@ -132,6 +132,7 @@ Result<DistributionPlan> plan_shown(ObjectReader& store, const registry::Distrib
   DistributionPlan plan;
   plan.expected = expected;
   plan.next.sets = std::move(next);
+  plan.next.revoked = now.revoked;
   plan.leave = count_lacking(now.sets, plan.next.sets);
   plan.come_back = count_lacking(plan.next.sets, now.sets);
   std::map<Sha256, registry::BlockedFile> blocked;

@@ -25,9 +25,13 @@ Result<std::string> ShownByMoves::defect_of(const DistributionView& move) {
     bool keeps = std::ranges::all_of(before_.sets, [&](const ShownSet& one) { return shows(now, one.set); });
     return std::string(keeps && now.blocked == before_.blocked ? "" : "takes something out, or lets something back in");
   }
-  if (action == Action::acknowledge) return std::string(now == before_ ? "" : "changes what is shown or blocked");
+  if (action == Action::acknowledge) {
+    bool same = now.sets == before_.sets && now.blocked == before_.blocked; // a waiver may be known as revoked since
+    return std::string(same ? "" : "changes what is shown or blocked");
+  }
   if (action == Action::unblock) return std::string(now.sets == before_.sets ? "" : "changes which sets are shown");
   if (action == Action::rollback) {
+    if (!whole_) return std::string();
     bool known = std::ranges::all_of(now.sets, [&](const ShownSet& one) { return ever_.contains(one.set); });
     return std::string(known ? "" : "shows a set that no earlier move showed");
   }
@@ -39,6 +43,11 @@ Result<std::string> ShownByMoves::defect_of(const DistributionView& move) {
 void ShownByMoves::note(const DistributionView& move) {
   for (const auto& one : move.shown.sets) ever_.insert(one.set);
   before_ = move.shown;
+}
+
+void ShownByMoves::begin_after(const DistributionView& move) {
+  note(move);
+  whole_ = false;
 }
 
 Result<ShownByMoves::Files> ShownByMoves::files_before() {

@@ -23,6 +23,8 @@ public:
   Result<std::string> defect_of(const registry::DistributionView& move);
   /// To be called after it, or instead of it.
   void note(const registry::DistributionView& move);
+  /// The walk begins after this move: what those before it showed is not known, so that no `rollback` is judged.
+  void begin_after(const registry::DistributionView& move);
 
 private:
   using Files = std::set<std::pair<std::string, Sha256>>; ///< by name and content
@@ -32,6 +34,7 @@ private:
   store::ObjectReader& store_;
   registry::Shown before_;
   std::set<registry::SetDigest> ever_;
+  bool whole_ = true;
 };
 
 } // namespace quarry::promote

@@ -51,6 +51,10 @@ public:
   WalkThere(ObjectReader& store, ObjectReader* source)
       : store_(store), signers_(store), feeding_(signers_, source), shown_(store) {}
 
+  void begin_after(const DistributionView& move) {
+    fed_.law = fed_.before = move.fed_by;
+    shown_.begin_after(move);
+  }
   Result<void> look_at(const DistributionView& move, const DistributionViewDigest& digest) {
     told_.moves.push_back({move.generation, std::string(move.move.action.text()), {}});
     bool found = move.move.action == Action::read("found") && move.previous.empty();
@@ -178,11 +182,15 @@ private:
 void compare_pointer(ObjectReader& store, const DistributionRecord& now, const DistributionView& last,
                      Findings& findings) {
   bool same_feeders = last.fed_by.empty() || last.fed_by == now.fed_by; // earlier versions did not write them
-  if (now.shown == last.shown && same_feeders) return;
+  auto shown = now.shown;
+  bool same_waivers = std::ranges::includes(shown.revoked, last.shown.revoked); // they kept them in the pointer alone
+  shown.revoked = last.shown.revoked;
+  bool same_shown = shown == last.shown && same_waivers;
+  if (same_shown && same_feeders) return;
   findings.push_back({"O044", Severity::error, registry::distribution_key(now.directory),
                       fmt::format("{}@{} {}: somebody wrote to the store without Quarry", now.directory, now.generation,
-                                  now.shown == last.shown ? "names other feeding channels than its last move"
-                                                          : "shows or blocks something else than its last move left"),
+                                  same_shown ? "names other feeding channels than its last move"
+                                             : "shows or blocks something else than its last move left"),
                       fmt::format("restore the pointer from an older version of the object; or `quarry rollback {} "
                                   "--to GENERATION --reason TEXT`",
                                   text::shell_word(publish::address_of(store, now.directory)))});
@@ -193,6 +201,20 @@ Finding cut_short(const DistributionRecord& now, const DistributionView& oldest,
           fmt::format("{} of {}@{} names no move before it: somebody wrote to the store without Quarry",
                       oldest.move.action.text(), now.directory, oldest.generation),
           "restore the pointer from an older version of the object"};
+}
+
+/// Pages are written after the pointer, so they are ahead only of an older one; unless it has moved since it was read.
+Result<void> add_put_back(ObjectReader& store, const DistributionRecord& now, Findings& findings) {
+  TRY(auto pages, pages::projected_distribution(store, now.directory));
+  if (pages <= now.generation) return {};
+  TRY(auto present, registry::read_distribution(store, now.directory));
+  if (!present || present->record.generation >= pages) return {};
+  findings.push_back({"O044", Severity::error, registry::distribution_key(now.directory),
+                      fmt::format("{}@{} is older than its pages, which show generation {}: somebody put the pointer "
+                                  "back",
+                                  now.directory, now.generation, pages),
+                      "restore the newest version of the pointer from a copy of the store"});
+  return {};
 }
 
 Result<void> add_without_move(ObjectReader& store, const std::string& directory, Severity severity,
@@ -265,7 +287,8 @@ Findings lost_sets(const DistributionRecord& now, const std::vector<registry::Se
   return lost;
 }
 
-Result<VerifiedThere> verify_moves_there(ObjectReader& store, const DistributionRecord& now, ObjectReader* source) {
+Result<VerifiedThere> verify_moves_there(ObjectReader& store, const DistributionRecord& now, ObjectReader* source,
+                                         std::size_t newest) {
   Findings of_pointer;
   if (now.view.empty()) {
     auto whole = registry::refuse_lost_pointer(store, now.directory);
@@ -276,17 +299,24 @@ Result<VerifiedThere> verify_moves_there(ObjectReader& store, const Distribution
            fmt::format("{}@{} names no move, and there are records of moves", now.directory, now.generation),
            whole.error().hint});
   }
-  TRY(auto moves, registry::distribution_moves(store, now, registry::k_all_distribution_moves));
-  auto digests = digests_of(now, moves);
+  bool all = newest >= registry::k_all_distribution_moves;
+  TRY(auto moves, registry::distribution_moves(store, now, all ? newest : newest + 1));
   WalkThere walk(store, source);
+  bool whole = moves.size() <= newest;
+  if (!whole) {
+    walk.begin_after(moves.back());
+    moves.pop_back();
+  }
+  auto digests = digests_of(now, moves);
   for (auto i = moves.size(); i-- > 0;) TRY_DO(walk.look_at(moves[i], digests[i]));
   if (!moves.empty()) compare_pointer(store, now, moves.front(), of_pointer);
-  if (!moves.empty() && moves.back().generation != 1)
+  TRY_DO(add_put_back(store, now, of_pointer));
+  if (whole && !moves.empty() && moves.back().generation != 1)
     of_pointer.push_back(cut_short(now, moves.back(), digests.back()));
   TRY(bool wants, walk.wants_signatures());
-  TRY_DO(add_without_move(store, now.directory, wants ? Severity::error : Severity::warning, of_pointer));
+  if (whole) TRY_DO(add_without_move(store, now.directory, wants ? Severity::error : Severity::warning, of_pointer));
   Findings unreached;
-  if (!now.view.empty()) { // else R010 says it
+  if (whole && !now.view.empty()) { // else R010 says it
     TRY(auto others, unreached_moves(store, now, digests));
     TRY(unreached, findings_of(store, now, others, walk.law()));
   }

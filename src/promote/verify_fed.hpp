@@ -30,12 +30,17 @@ Findings lost_sets(const registry::DistributionRecord& now, const std::vector<re
 ///   - P125: files of another tool that no move took over (publish/adoption.hpp); an error where moves must be signed,
 ///     else a warning.
 ///   - R010 if the pointer is of the first format and there are records of moves.
+///   - O044 if `pages.json` names a later generation: somebody put the pointer back.
 /// A signature by a policy that became lawful later counts, too: `quarry rollback CHANNEL --to-store` is signed by the
 /// channel's own. Moves that an earlier version made as `found` need none. Fails with R017 if the moves are broken, and
 /// as stored_policy(). Costs a read for each move, one for each signer and move, and what without_move() and
 /// unreached_moves() cost; with `source` the ledger of each channel whose feeding changed.
+///
+/// If there are more than `newest` moves, only these are looked at, by the `fed_by` of the one before them: then
+/// neither records that no walk reaches, nor files without a move, nor what a `rollback` shows.
 Result<VerifiedThere> verify_moves_there(store::ObjectReader& store, const registry::DistributionRecord& now,
-                                         store::ObjectReader* source = nullptr);
+                                         store::ObjectReader* source = nullptr,
+                                         std::size_t newest = registry::k_all_distribution_moves);
 
 struct AcknowledgedThere {
   registry::DistributionRecord record;

@@ -237,6 +237,7 @@ TEST(VerifyFed, WhatAKilledRunLeftIsNotFound) {
   fed.feed(fed.second, {feeder}, {});
   auto second = fed.now();
   fed.feed(fed.third, {feeder}, {});
+  ASSERT_TRUE(fed.other->remove(k_place + "/pages.json")); // a killed run has not come to the pages
   fed.write(second);
   EXPECT_TRUE(fed.found(true).empty()) << fed.found(true).front();
   fed.write(first);
@@ -303,6 +304,43 @@ TEST(VerifyFed, ASetThatIsGoneIsNamed) {
   ASSERT_EQ(lost.size(), 1u);
   EXPECT_EQ(lost[0].code, "R010");
   EXPECT_EQ(lost[0].place, registry::set_key(now.shown.sets[1].set));
+}
+
+TEST(VerifyFed, TheNewestMovesAreJudgedByWhatTheOneBeforeThemLeft) {
+  FedPlace fed;
+  auto feeder = fed.bind(fed.policy(fed.lead), fed.lead);
+  fed.feed(fed.first, {feeder}, fed.lead); // 1
+  auto shown = fed.now().shown;
+  fed.feed(fed.second, {feeder}, fed.lead);                                                     // 2
+  fed.move(Action::rollback, {}, [](auto& now) { now.shown.sets.clear(); });                    // 3, by somebody else
+  fed.move(Action::rollback, fed.lead, [&](auto& now) { now.shown.sets = shown.sets; });        // 4
+  fed.move(Action::promote, fed.stranger, [](auto& now) { now.fed_by.front().channel = "x"; }); // 5
+  auto found = [&](std::size_t newest) {
+    auto verified = verify_moves_there(*fed.other, fed.now(), fed.source.get(), newest);
+    EXPECT_TRUE(verified) << render(verified.error());
+    std::vector<std::string> generations;
+    for (const auto& one : verified->findings) {
+      auto at = one.message.find('@');
+      generations.push_back(one.message.substr(at, 2));
+    }
+    return generations;
+  };
+  using Generations = std::vector<std::string>;
+  EXPECT_EQ(found(1), Generations({"@5"}));
+  EXPECT_EQ(found(2), Generations({"@5"})) << "what was shown long ago may be shown again";
+  EXPECT_EQ(found(3), Generations({"@3", "@5"}));
+  EXPECT_EQ(found(99), Generations({"@3", "@5"}));
+}
+
+TEST(VerifyFed, APointerThatIsOlderThanItsPagesIsFound) {
+  FedPlace fed;
+  auto feeder = fed.bind(fed.policy(fed.lead), fed.lead);
+  fed.feed(fed.first, {feeder}, fed.lead);
+  auto old = fed.now();
+  fed.feed(fed.second, {feeder}, fed.lead);
+  EXPECT_EQ(fed.found(true), std::vector<std::string>());
+  fed.write(old);
+  EXPECT_TRUE(has(fed.found(true), "is older than its pages, which show generation 2")) << fed.found(true).front();
 }
 
 } // namespace

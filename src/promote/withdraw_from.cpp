@@ -167,6 +167,7 @@ Result<DistributionWithdrawal> plan_distribution_withdrawal(ObjectReader& store,
     plan.stay = std::move(sealed);
     return plan;
   }
+  plan.plan.next.revoked = now.shown.revoked;
   keep(records, leaving, plan);
   block_what_leaves(sealed, plan);
   std::set<std::string> names;

@@ -376,7 +376,7 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
   registry::DistributionMove move{registry::Action::promote, {}, options.who, options.now, options.why};
   Result<void> all;
   for (const auto& [directory, shown] : brought) {
-    Showing showing{admission_of({source, target, options.feeders}, directory), options.key};
+    Showing showing{admission_of({source, target, options.feeders}, directory), &source, options.key};
     auto moved = show_sets(target, directory, shown, move, showing);
     if (!moved) {
       all = fail(std::move(moved).error());

@@ -95,11 +95,12 @@ Result<bool> show_sets(ObjectStore& store, const std::string& directory, const s
     if (showing.admission) {
       TRY(fed_by, showing.admission(now.record));
     }
-    if (fresh.empty() && fed_by == now.record.fed_by) return false;
+    auto next = now.record.shown;
+    next.sets.insert(next.sets.end(), fresh.begin(), fresh.end());
+    if (showing.channels) TRY_DO(registry::note_revoked(*showing.channels, next));
+    if (fresh.empty() && fed_by == now.record.fed_by && next.revoked == now.record.shown.revoked) return false;
     TRY_DO(refuse_if_blocked(store, now.record, fresh));
     now.record.fed_by = std::move(fed_by);
-    auto next = now.record.shown;
-    std::ranges::move(fresh, std::back_inserter(next.sets));
     auto moved = move_signed(store, now, next, move, showing.key);
     if (moved) return true;
     TRY_DO(rounds.another(std::move(moved).error()));

@@ -27,12 +27,14 @@ Result<registry::DistributionRecord> move_signed(store::ObjectStore& store, cons
 /// How sets are added.
 struct Showing {
   Admission admission = {};                  ///< without one nobody is kept out
+  store::ObjectReader* channels = nullptr;   ///< the store where waivers of remarks are revoked; null: not looked up
   std::optional<Ed25519PrivateKey> key = {}; ///< signs the move, as move_signed() does
 };
-/// Adds sealed sets to what a claimed directory shows; those that it shows already stay where they are. Returns whether
-/// it moved. Starts over if other writers are faster, `k_rebase_max` times, then precondition_failed P010. held R022 if
-/// it blocks a file of one of them; R004 after k_unknown_outcomes_max unknown outcomes; P120 if it is not claimed. A
-/// read if nothing is to add; else what move_signed() costs, and two reads for each set where something is blocked. The
+/// Adds sealed sets to what a claimed directory shows; those that it shows already stay where they are. A waiver that
+/// was revoked since is reason enough to move. Returns whether it moved. Starts over if other writers are faster,
+/// `k_rebase_max` times, then precondition_failed P010. held R022 if it blocks a file of one of them; R004 after
+/// k_unknown_outcomes_max unknown outcomes; P120 if it is not claimed. A read if nothing is to add; else what
+/// move_signed() costs, and two reads for each set where something is blocked; and as registry::note_revoked(). The
 /// admission is asked in each round, also where nothing is to add.
 Result<bool> show_sets(store::ObjectStore& store, const std::string& directory,
                        const std::vector<registry::ShownSet>& sets, const registry::DistributionMove& move,

@@ -6,6 +6,7 @@
 #include "registry/history.hpp"
 #include "registry/keys.hpp"
 #include "registry/record_text.hpp"
+#include "registry/revocations.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -225,6 +226,34 @@ Result<Resolved> resolve_directory(ObjectReader& store, const std::string& direc
                 "`quarry promote … --to-store` adds to it");
   TRY(auto files, union_of(sets));
   return Resolved{"run:" + directory, std::move(sets), std::move(files), {}, distribution->record.generation};
+}
+
+Result<void> note_revoked(ObjectReader& channels, Shown& shown) {
+  std::set<WaiverDigest> asked;
+  for (const auto& one : shown.sets)
+    for (const auto& remark : one.remarks)
+      if (!remark.waiver.empty()) asked.insert(remark.waiver);
+  for (const auto& known : shown.revoked) asked.erase(known);
+  if (asked.empty()) return {};
+  TRY(auto revoked, list_revoked(channels));
+  for (const auto& waiver : revoked)
+    if (asked.contains(waiver)) shown.revoked.push_back(waiver);
+  std::ranges::sort(shown.revoked);
+  return {};
+}
+
+Result<std::vector<ShownSet>> revoked_since(ObjectReader& channels, const Shown& shown) {
+  auto now = shown;
+  TRY_DO(note_revoked(channels, now));
+  auto is_new = [&](const Remark& remark) {
+    return std::ranges::binary_search(now.revoked, remark.waiver) &&
+           std::ranges::find(shown.revoked, remark.waiver) == shown.revoked.end();
+  };
+  std::erase_if(now.sets, [&](ShownSet& one) {
+    std::erase_if(one.remarks, [&](const Remark& remark) { return !is_new(remark); });
+    return one.remarks.empty();
+  });
+  return std::move(now.sets);
 }
 
 Result<void> refuse_blocked(const DistributionRecord& record, const std::vector<SealedSet>& sets,

@@ -19,6 +19,7 @@ struct Remark {
   /// Said only as long as the distribution shows no file of this project in this version: what an extra names. Empty:
   /// said always.
   std::string lacks = {}, version = {};
+  WaiverDigest waiver = {}; ///< that it is about; empty: none. Older programs did not write it
   std::string unknown = {};
   bool operator==(const Remark&) const = default;
 };
@@ -35,6 +36,9 @@ struct ShownSet {
 struct Shown {
   std::vector<ShownSet> sets;            ///< in the order in which they came
   std::vector<BlockedFile> blocked = {}; ///< sorted by sha256; `generation` is that of the distribution
+  /// Waivers of remarks that somebody took back, as far as the moves were told; sorted. What was revoked stays so, also
+  /// where a rollback shows a set again.
+  std::vector<WaiverDigest> revoked = {};
   bool operator==(const Shown&) const = default;
 };
 
@@ -154,6 +158,11 @@ Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown
 /// none; R018 if two of them disagree about a file; R005 for an invalid directory. `source` begins with "run:" in both
 /// cases.
 Result<Resolved> resolve_directory(ObjectReader& store, const std::string& directory);
+/// Adds to `shown.revoked` the waivers of its remarks that somebody took back in `channels`, the store of the channels.
+/// One listing if a remark names a waiver that is not there; else no request.
+Result<void> note_revoked(ObjectReader& channels, Shown& shown);
+/// The waivers that note_revoked() would add, as the sets that have remarks about them, each with those remarks alone.
+Result<std::vector<ShownSet>> revoked_since(ObjectReader& channels, const Shown& shown);
 /// Fails with held R022 if the distribution blocks a file of these sets. `address` is what `channel unblock` calls the
 /// distribution. Pure.
 Result<void> refuse_blocked(const DistributionRecord& record, const std::vector<SealedSet>& sets,

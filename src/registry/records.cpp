@@ -53,6 +53,7 @@ template <class V, Either<Remark> R> void fields(V& v, R& r) {
   v.text("projects", r.projects, Need::optional);
   v.text("lacks", r.lacks, Need::optional);
   v.text("version", r.version, Need::optional);
+  v.digest("waiver", r.waiver, Need::optional);
 }
 
 template <class V, Either<ShownSet> R> void fields(V& v, R& r) {
@@ -73,6 +74,7 @@ template <class V, Either<DistributionRecord> R> void fields(V& v, R& r) {
   v.digest("view", r.view, Need::optional);
   v.list("sets", r.shown.sets);
   v.list("blocked", r.shown.blocked, Need::optional);
+  v.digests("revoked", r.shown.revoked);
   v.list("fed_by", r.fed_by, Need::optional);
 }
 
@@ -82,6 +84,7 @@ template <class V, Either<DistributionView> R> void fields(V& v, R& r) {
   v.digest("previous", r.previous, Need::optional);
   v.list("sets", r.shown.sets);
   v.list("blocked", r.shown.blocked, Need::optional);
+  v.digests("revoked", r.shown.revoked);
   v.list("fed_by", r.fed_by, Need::optional);
   v.word("action", r.move.action);
   v.digest("plan", r.move.plan, Need::optional);

@@ -222,6 +222,7 @@ Result<std::vector<DistributionPlan>> plan_carried(ObjectReader& source, const s
     TRY(auto plan, promote::plan_shown(*to.store, *now, std::move(next)), "in distribution " + directory);
     plan.notes = std::move(notes);
     if (plan.moves()) { // whoever may not add to it takes nothing out of it either, and brings nothing back
+      TRY_DO(registry::note_revoked(source, plan.next));
       TRY(auto feeder, registry::feeder_of(source, channel));
       TRY_DO(registry::admit(source, {now->record, publish::address_of(*to.store, directory)}, {std::move(feeder)}));
     }

@@ -29,8 +29,9 @@ Result<publish::Feeders> feeders_of(const Consignment& what, const std::vector<p
   return feeders;
 }
 
-/// A move that lets a channel in, or tells the directory another policy, needs the key that the channel's own moves
-/// need: `channel verify` of the directory asks for it. What the sets need was asked before (accept_copies()).
+/// A move that lets a channel in, tells the directory another policy, or that a waiver was revoked, needs the key that
+/// the channel's own moves need: `channel verify` of the directory asks for it. What the sets need was asked before
+/// (accept_copies()).
 Result<void> check_feeding_signed(const Consignment& what, const publish::Feeders& feeders,
                                   const promote::Options& options) {
   auto& target = *what.to.store;
@@ -40,7 +41,8 @@ Result<void> check_feeding_signed(const Consignment& what, const publish::Feeder
     if (now) record = std::move(now->record);
     record.directory = directory;
     TRY(auto fed_by, registry::admit(what.source, {record, publish::address_of(target, directory)}, own));
-    if (fed_by == record.fed_by) continue;
+    TRY(auto revoked, registry::revoked_since(what.source, record.shown));
+    if (fed_by == record.fed_by && revoked.empty()) continue;
     record.fed_by = own;
     std::erase_if(record.fed_by, [](const registry::Feeder& one) { return one.policy.empty(); });
     TRY_DO(promote::check_signer_there(what.source, record, registry::Action::promote, options.key));

@@ -2,6 +2,7 @@
 
 #include "pages/projection.hpp"
 #include "promote/fed_moves.hpp"
+#include "promote/verify_fed.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -40,6 +41,23 @@ void add_lacking_sets(const registry::DistributionRecord& now, const Feeding& fe
       found.lacks.push_back(copy.source);
       if (blocks(now, copy.set)) found.blocked.push_back(copy.source);
     }
+}
+
+constexpr std::size_t k_moves_verified = 64; // the newest, as of a channel; `channel verify` looks at all
+
+/// What is wrong with the newest moves. Moves that cannot be read are told, too: they must not hide the rest.
+Result<Findings> bad_moves(store::ObjectReader& target, const registry::DistributionRecord& now,
+                           store::ObjectReader* source) {
+  auto verified = promote::verify_moves_there(target, now, source, k_moves_verified);
+  if (!verified && !registry::is_lost(verified.error())) return fail(std::move(verified).error());
+  if (!verified) {
+    const auto& error = verified.error();
+    return Findings{
+        {error.code, Severity::error, registry::distribution_key(now.directory), error.message, error.hint}};
+  }
+  auto found = std::move(verified->findings);
+  std::erase_if(found, [](const Finding& one) { return one.severity != Severity::error; });
+  return found;
 }
 
 } // namespace
@@ -94,8 +112,14 @@ Result<FedDistribution> look_at_distribution(store::ObjectReader& source, store:
   found.generation = now.generation;
   TRY(auto pages, pages::projected_distribution(target, directory));
   found.pages_current = pages >= now.generation;
-  if (now.fed_by.empty() && !feeding.all_channels) return found;
-  TRY(auto strays, strays_of(source, now, channels));
+  TRY(found.revoked, registry::revoked_since(source, now.shown));
+  bool is_fed = !now.fed_by.empty();
+  std::optional<std::vector<SetDigest>> strays;
+  if (is_fed || feeding.all_channels) {
+    TRY(strays, strays_of(source, now, channels));
+  }
+  // Ledgers of another store prove nothing about this one's channels.
+  TRY(found.moves, bad_moves(target, now, is_fed && !strays ? nullptr : &source));
   if (strays) found.strays = std::move(*strays);
   found.wants_signatures = !found.strays.empty() && promote::wants_signed_moves_there(target, now);
   return found;

@@ -1,5 +1,6 @@
 #pragma once
 // Whether distributions show what the channels give that feed them. Nothing is written. As thread-safe as the stores.
+#include "base/finding.hpp"
 #include "publish/distribute.hpp"
 #include <map>
 #include <optional>
@@ -44,10 +45,14 @@ struct FedDistribution {
   bool wants_signatures = false;                 ///< whether `yank` of a stray needs a key
   std::optional<Error> lost; ///< the pointer had moves and is missing, or it is damaged: R010 to R012
   bool pages_current = true; ///< false: a run was killed between the pointer and the pages
+  Findings moves = {};       ///< errors of its newest moves, as promote::verify_moves_there() finds them
+  std::vector<registry::ShownSet> revoked = {}; ///< as registry::revoked_since(): the pages do not say so yet
 };
 /// Looks at one directory of `target`. Without a protected channel that has fed it, what it shows is compared only if
-/// `feeding` has all channels: another one may have brought it. Costs three reads of the target, two for each channel,
-/// a listing where the pointer is missing, and a read for each of its policies if there are strays.
+/// `feeding` has all channels: another one may have brought it. Its newest 64 moves are verified, with the ledgers of
+/// the channels if `source` has all that have fed it. Costs three reads of the target, two for each channel, a listing
+/// where the pointer is missing, a read for each of its policies if there are strays, what verify_moves_there() costs,
+/// and as registry::revoked_since().
 Result<FedDistribution> look_at_distribution(store::ObjectReader& source, store::ObjectReader& target,
                                              const std::string& directory, const Feeding& feeding);
 

@@ -13,7 +13,6 @@ namespace {
 struct Said {
   registry::ViewRecord view;
   std::vector<std::string> openly; ///< about each of them
-  pages::Revoked revoked;
 };
 
 Result<Said> said_by(store::ObjectReader& source, const std::string& channel) {
@@ -21,7 +20,6 @@ Result<Said> said_by(store::ObjectReader& source, const std::string& channel) {
   TRY(auto now, registry::read_channel(source, channel));
   if (!now) return said;
   TRY(said.view, registry::load_view(source, now->record.view), "while reading channel " + channel);
-  TRY(said.revoked, pages::revoked_of(source, said.view));
   if (now->record.guard.policy.empty()) return said;
   TRY(auto policy, registry::load_policy(source, now->record.guard.policy), "which protects channel " + channel);
   said.openly = pages::openly_said(policy.json);
@@ -49,8 +47,7 @@ Result<void> add_remarks(const Consignment& what, std::vector<publish::Distribut
         said = known.emplace(channel, std::move(read)).first;
       }
       for (const auto& sentence : said->second.openly) remarks.push_back({sentence, {}});
-      std::ranges::move(pages::remarks_about(said->second.view, what.sets[i], said->second.revoked),
-                        std::back_inserter(remarks));
+      std::ranges::move(pages::remarks_about(said->second.view, what.sets[i]), std::back_inserter(remarks));
     }
   }
   return {};

@@ -12,7 +12,7 @@ namespace quarry::release {
 std::set<std::string> channels_of(const Consignment& what, const registry::SealedSet& sealed);
 /// Gives each of `planned`, the sets of `what` in its order, the remarks that the pages of its channels have about it:
 /// waivers, extras that cannot be installed, and what the policy openly does without. What a channel says is a copy:
-/// later moves of it change nothing. Three reads for each channel.
+/// later moves of it change nothing. Which waivers are revoked, the move itself looks up. Three reads for each channel.
 Result<void> add_remarks(const Consignment& what, std::vector<publish::Distributed>& planned);
 
 } // namespace quarry::release

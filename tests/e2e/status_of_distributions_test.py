@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -153,3 +155,52 @@ def test_a_prefix_is_for_one_channel(fed):
     refused("O008", 2, "status", "stable", *fed.words, "--prefix", "v2/all")
     refused("P040", 3, "status", "staging", *fed.words, *fed.along, "--distributions", "therock-v5")
     assert fed.status("stable", "--prefix", DIRECTORY)[0]["lacks"] == []
+
+
+def test_a_waiver_that_was_revoked_is_named_until_the_pages_say_it(fed, report_only_policy):
+    place = f"file:{fed.dist}/{DIRECTORY}"
+    show = ("channel", "show", place, "--channels", f"file:{fed.store}", "--json")
+    page = fed.dist / DIRECTORY / "simple/rocm/index.html"
+    (waived,) = good(*show).json["waived"]
+    assert not waived["revoked"] and waived["text"] in page.read_text()
+    good("waiver", "revoke", waived["waiver"], "--reason", "the machine is back", *fed.words[:2])
+    assert good(*show).json["waived"] == [waived | {"revoked": True}]
+    assert not good("channel", "show", place, "--json").json["waived"][0]["revoked"], "the store of the channels knows"
+    told = good(*show[:-1])
+    assert re.search(f"revoked +Not tested: .*{waived['waiver'][:12]}", told.out) and "do not say yet" in told.err, told.out + told.err
+    (row,) = fed.status()
+    assert row["revoked"] == [{"waiver": waived["waiver"], "text": waived["text"]}]
+    text, (pasted,) = fed.said()
+    assert f"  REVOKED   since it was copied, and its pages do not say so: {waived['text']}" in text
+    before = page.read_text()
+    good(*shlex.split(pasted))
+    said = f"(waiver {waived['waiver'][:12]}, revoked since)"
+    assert said not in before and said in page.read_text()
+    (row,) = fed.status()
+    assert row["revoked"] == [] and row["generation"] == 2 and fed.said()[1] == []
+    assert "do not say yet" not in good(*show[:-1]).err
+    # What is known stays known, whatever is shown.
+    good("promote", "--from", "run:2", "--to", "stable", *fed.words[:2], *fed.along, "--policy", report_only_policy)
+    good("rollback", place)
+    good("yank", "rocm-7.2.0.tar.gz", "--channel", place, "--reason", "x")
+    good("rollback", place)
+    assert said in page.read_text()
+
+
+def test_a_move_that_nobody_signed_is_named(store, next_packages, tmp_path):
+    fed = Fed(store, tmp_path)
+    key = tmp_path / "mover.pem"
+    public = good("key", "create", "--output", key, "--json").json["key"]
+    fed.policy.write_text(smoke_policy(more=f'[[signer]]\nname = "mover"\nkey = "{public}"\nsigns = ["moves"]\n'))
+    good("channel", "protect", "stable", "--reason", "x", "--sign", key, *fed.words)
+    good("waive", "--to", "stable", "--everything", "--reason", "test of moves", "--approver", "lead", "--expires", "1h", *fed.words)
+    good("promote", "--from", "run:1", "--to", "stable", "--sign", key, *fed.words, *fed.along)
+    assert fed.status()[0]["unsigned_moves"] == []
+    view = json.loads((fed.dist / DIRECTORY / "distribution.json").read_text())["view"]
+    shutil.rmtree(fed.dist / "signatures" / view)
+    (row,) = fed.status(code=6)
+    assert [one["code"] for one in row["unsigned_moves"]] == ["O044"]
+    text, (pasted,) = fed.said(6)
+    assert f"  UNSIGNED  promote of {DIRECTORY}@1 is not signed by mover" in text
+    assert "--channels" in pasted
+    refused("O044", 6, *shlex.split(pasted))

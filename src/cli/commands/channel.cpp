@@ -32,6 +32,7 @@ std::vector<std::string> projects_of(const registry::ViewRecord& view) {
 Result<int> run_channel_show(Context& context, const Arguments& arguments) {
   const auto& name = arguments.operands.at(0);
   if (is_distribution(name)) return show_distribution(context, arguments);
+  TRY_DO(refuse_channels_of_channel(arguments));
   TRY(auto public_url, public_url_of(arguments));
   TRY(auto at_store, store_named(arguments));
   TRY(auto store, open_store(context, at_store));
@@ -84,10 +85,12 @@ Command channel_show_command() {
           .description =
               "The generation, the view that it points to, the waivers without which promotions would not have brought "
               "it there, and every file that pip and uv see under its URL. A distribution also says which "
-              "protected channels feed it, how many files of another tool were taken over, and its newest moves.",
+              "protected channels feed it, how many files of another tool were taken over, and its newest moves. Which "
+              "waivers were revoked since its sets were copied, the store of the channels knows: name it with "
+              "`--channels`.",
           .operands = {{"NAME", "the channel (`quarry channel list` names them), or a distribution: "
                                 "s3://BUCKET/v2/gfx94X-dcgpu"}},
-          .flags = {store_of_channel_flag(), public_url_flag()},
+          .flags = {store_of_channel_flag(), channels_flag(), public_url_flag()},
           .examples = {{"quarry channel show stable --store file:store", "what people install from stable"},
                        {"quarry channel show s3://dist/v2/gfx94X-dcgpu", "what they install from a distribution"}},
           .exit_codes = {{3, "the channel or the distribution does not exist"}, {6, "a record was altered"}},

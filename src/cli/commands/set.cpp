@@ -90,9 +90,7 @@ Result<int> run_set_verify(Context& context, const Arguments& arguments) {
 
 Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
   if (is_distribution(arguments.operands.at(0))) return verify_distribution(context, arguments);
-  if (arguments.has("--channels"))
-    return fail(ErrorKind::invalid_argument, "C006", "--channels is for distributions, and this is a channel",
-                "leave it out");
+  TRY_DO(refuse_channels_of_channel(arguments));
   TRY(auto at, store_named(arguments));
   TRY(auto store, open_store(context, at));
   bool deep = arguments.has("--deep");
@@ -152,11 +150,7 @@ Command channel_verify_command() {
           "`quarry index repair channel:NAME` writes pages again; a lost file is restored from a copy, or the "
           "channel is rolled back.",
       .operands = {{"CHANNEL", "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"}},
-      .flags = {{.name = "--deep", .value = "", .help = "read every file"},
-                {.name = "--channels",
-                 .value = "LOCATOR",
-                 .help = "of a distribution: the store of the channels that feed it"},
-                store_of_channel_flag()},
+      .flags = {{.name = "--deep", .value = "", .help = "read every file"}, channels_flag(), store_of_channel_flag()},
       .examples = {{"quarry channel verify stable --store s3://builds", "would an installer find all of it?"},
                    {"quarry channel verify s3://dist/v2/gfx94X-dcgpu --channels s3://builds",
                     "has somebody moved it who may not?"}},

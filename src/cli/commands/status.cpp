@@ -299,7 +299,7 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
     if (auto line = help_for(context, arguments, status); !line.empty()) help.push_back(std::move(line));
   }
   TRY(auto distributions, fed.tell(*store));
-  if (!distributions.lost.empty()) code = traits(ErrorKind::corrupt).exit_code;
+  if (!distributions.lost.empty() || distributions.altered) code = traits(ErrorKind::corrupt).exit_code;
   notes.insert(notes.end(), distributions.lost.begin(), distributions.lost.end());
   help.insert(help.end(), distributions.help.begin(), distributions.help.end());
   context.out.findings(notes);
@@ -337,8 +337,9 @@ Command status_command() {
           "With `--to-store` also each distribution there that these channels feed: sets of a channel that it lacks "
           "(BEHIND), those of them with a file that is blocked there (BLOCKED), copies that it shows and no channel "
           "that feeds it does (STRAY), pages that were not written after "
-          "its last move, and a pointer that is gone or damaged (LOST). A directory that was never filled is named "
-          "only "
+          "its last move, a pointer that is gone or damaged (LOST), and a waiver that was revoked since a set was "
+          "copied, as long as its pages do not say so (REVOKED): the printed `promote` tells them. Its newest 64 moves "
+          "are verified as `channel verify` does (UNSIGNED, ALTERED). A directory that was never filled is named only "
           "with CHANNEL.",
       .operands = {{"CHANNEL", "the channel; without it all of the store", false}},
       .flags = {{.name = "--from",
