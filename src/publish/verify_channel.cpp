@@ -237,6 +237,15 @@ Result<VerifiedChannel> look(ObjectStore& store, const registry::ChannelRecord& 
 
 } // namespace
 
+Result<Findings> look_for_files(ObjectReader& store, const std::vector<registry::SealedSet>& sets) {
+  std::map<std::string, const FileRecord*> named; // several sets may have one file
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files) named.try_emplace(file.key, &file);
+  std::vector<FileRecord> files;
+  for (const auto& [key, file] : named) files.push_back(*file);
+  return check_sizes(store, files);
+}
+
 Result<VerifiedChannel> verify_channel(ObjectStore& store, const std::string& name, Depth depth,
                                        const VerifyOptions& options) {
   const bool deep = depth == Depth::bytes;

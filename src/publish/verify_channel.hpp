@@ -13,6 +13,10 @@ struct VerifiedChannel {
   Findings findings;
 };
 
+/// Looks for the files and sidecars of these sets by name and size: P020, P021, P022. One listing for each directory,
+/// eight at the same time.
+Result<Findings> look_for_files(store::ObjectReader& store, const std::vector<registry::SealedSet>& sets);
+
 enum class Depth : std::uint8_t { sizes, bytes };
 /// Each set of the view must be there as it was sealed: two reads for each. With Depth::sizes files are looked for by
 /// name and size: one listing for each directory. With Depth::bytes every

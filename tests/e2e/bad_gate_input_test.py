@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -259,10 +260,29 @@ def test_a_view_that_lost_a_file_does_not_stop_the_channel(moved):
     lost.unlink()
     told = moved("channel", "verify", "stable", code=6)
     assert lost.name in told.out + told.err
+    (found,) = moved("status", "--policy", moved.policy, code=6).json["channels"][0]["lost"]
+    assert (found["code"], found["place"]) == ("P020", str(lost.relative_to(moved.store)))
     moved.tested(moved.publish("3.0"))
     assert moved.promote("3", "--policy", moved.policy).json["moved"], "what is new does not depend on it"
     moved("rollback", "stable")
     assert moved.shown() == {"1.0", "2.0"}, "a view that does not change is not looked at"
+
+
+def test_status_names_files_that_installers_would_not_find(moved):
+    status = ("status", "stable", "--policy", moved.policy, "--store", f"file:{moved.store}")
+    assert "LOST" not in good(*status).out
+    (cut,), (sidecar,) = moved.store.glob("1-linux/**/demo-1.0-*.whl"), moved.store.glob("2-linux/**/demo-2.0-*.whl.metadata")
+    whole = cut.read_bytes()
+    cut.write_bytes(whole[:-1])
+    sidecar.unlink()
+    said = quarry(*status)
+    assert said.code == 6, said.out + said.err
+    assert re.search(rf"LOST      \S*/{cut.name} has {len(whole) - 1} bytes, sealed were {len(whole)} \[P021\]", said.out), said.out
+    assert f"/{sidecar.name} is missing [P022]" in said.out
+    assert "next: quarry channel verify stable" in said.err
+    moved.tested(moved.publish("3.0"))
+    moved.promote("3", "--policy", moved.policy)
+    assert len(moved("status", "stable", "--policy", moved.policy, code=6).json["channels"][0]["lost"]) == 2, "an older set"
 
 
 def test_a_rollback_does_not_bring_back_a_file_that_is_gone(moved):

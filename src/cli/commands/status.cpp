@@ -16,6 +16,7 @@
 #include "promote/guard.hpp"
 #include "promote/plan.hpp"
 #include "promote/signed_moves.hpp"
+#include "publish/verify_channel.hpp"
 #include "registry/empty_extras.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -27,7 +28,7 @@ namespace quarry::cli {
 
 namespace {
 
-/// The newest of a channel. Each set costs two reads, two listings, and a read for each of its results and verdicts,
+/// The newest of a channel. Each set costs two reads, three listings, and a read for each of its results and verdicts,
 /// and is held against the results of all: a thousand would take minutes in a bucket. What is left out is said.
 constexpr std::size_t k_sets_judged = 200;
 constexpr std::size_t k_reasons_shown = 10;  // of one channel; --json has all
@@ -47,6 +48,7 @@ struct ChannelStatus {
   std::uint64_t pages_generation = 0;
   std::vector<registry::EmptyExtra> empty_extras;
   std::vector<registry::Disappeared> disappeared; ///< what its verdicts were made with and is gone
+  Findings lost;         ///< files of the judged sets that installers would not find: P020, P021, P022
   Findings moves;        ///< without a signature that was demanded, or not by the policy that the moves bound
   bool altered = false;  ///< the record and the ledger contradict each other: `moves` says how
   gate::Verdict verdict; ///< of the sets that the channel shows, by today's evidence
@@ -110,6 +112,7 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   TRY(auto input, gate::collect(store, name, sets, context.clock.now_us()));
   TRY_DO(gate::load_for_policy(store, policy, input, gate::Derivations::believed));
   TRY(status.disappeared, gate::find_disappeared(store, input));
+  TRY(status.lost, publish::look_for_files(store, sets));
   status.verdict = gate::judge(policy, input);
   status.notes = std::move(input.notes);
   status.notes.insert(status.notes.end(), status.verdict.notes.begin(), status.verdict.notes.end());
@@ -143,6 +146,10 @@ std::string status_text(const ChannelStatus& status) {
     text += fmt::format("  blocks {}\n", units::things(record.guard.blocked.size(), "file"));
   for (const auto& one : status.moves)
     text += fmt::format("  {:<8}  {}\n", status.altered ? "ALTERED" : "UNSIGNED", text::one_line(one.message));
+  std::vector<std::string> lost;
+  for (const auto& one : status.lost)
+    lost.push_back(fmt::format("  LOST      {} {} [{}]", one.place, text::one_line(one.message), one.code));
+  text += first_rows(std::move(lost), k_reasons_shown);
   for (const auto& one : status.disappeared)
     text += fmt::format("  GONE      {}, which verdict {} on set:{} was made with\n", one.key, one.verdict.short_hex(),
                         one.set.short_hex());
@@ -161,7 +168,7 @@ std::string help_for(const Context& context, const Arguments& arguments, const C
         .operand("channel:" + name)
         .set("--store", arguments.get("--store"))
         .text();
-  if (!status.moves.empty())
+  if (!status.moves.empty() || !status.lost.empty())
     return NextCommand(context, "channel verify").operand(name).set("--store", arguments.get("--store")).text();
   for (const auto& [failing, cell] : status.troubled())
     if (failing)
@@ -199,6 +206,7 @@ Json status_json(const ChannelStatus& status) {
           {"blocked", status.record.guard.blocked.size()},
           {"empty_extras", extras},
           {"disappeared", gone},
+          {"lost", findings_json(status.lost)},
           {"altered", status.altered},
           {"unsigned_moves", findings_json(status.moves)},
           {"pages_current", status.pages_generation >= status.record.generation}};
@@ -294,7 +302,7 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
     add_new(notes, status.notes);
     context.out.data(status_text(status));
     channels.push_back(status_json(status));
-    if (!status.moves.empty()) code = traits(ErrorKind::corrupt).exit_code;
+    if (!status.moves.empty() || !status.lost.empty()) code = traits(ErrorKind::corrupt).exit_code;
     TRY_DO(fed.add(*store, name, status.judged));
     if (auto line = help_for(context, arguments, status); !line.empty()) help.push_back(std::move(line));
   }
@@ -327,7 +335,8 @@ Command status_command() {
           "Judges again the sets that each channel shows, the newest 200 at most, by its policy and by the evidence of "
           "today: a result that "
           "failed since they were promoted (FAILS), one that is missing or too old by now (UNTESTED), what is waived "
-          "and what is blocked; evidence and waivers that a verdict was made with and that somebody removed (GONE); of "
+          "and what is blocked; files of these sets that are missing or cut off, by a listing of their directories "
+          "(LOST); evidence and waivers that a verdict was made with and that somebody removed (GONE); of "
           "the newest 64 moves those without a signature that the policy of then demands, and a channel that is bound "
           "to another policy than its moves bound (UNSIGNED); a channel that is not what its moves left (ALTERED). "
           "Nothing is changed, and installers see what they saw.\n\n"
@@ -361,8 +370,8 @@ Command status_command() {
                    {"quarry status stable --from channel:staging", "and what holds the next release"},
                    {"quarry status --to-store s3://dist --store s3://builds", "and whether people get what it shows"}},
       .exit_codes = {{3, "the channel does not exist"},
-                     {6, "a channel or a distribution was altered or lost, or a move lacks its signature; without "
-                         "CHANNEL the others are shown"},
+                     {6, "a channel, a distribution or a file was altered or lost, or a move lacks its signature; "
+                         "without CHANNEL the others are shown"},
                      {10, "with `--from`: what an earlier verdict on these sets was made with is gone"}},
       .schema = "quarry.status/1",
       .run = run_status};
