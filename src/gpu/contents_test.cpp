@@ -2,6 +2,7 @@
 #include "gpu/gpu_forge_for_test.hpp"
 
 #include <fmt/core.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace quarry::gpu {
@@ -123,7 +124,7 @@ TEST(Contents, OtherBytesAreNotCode) {
       EXPECT_EQ(contents.findings[0].code, "G117");
       auto severity = payload.empty() ? Severity::warning : what == "LLVM bitcode" ? Severity::note : Severity::error;
       EXPECT_EQ(contents.findings[0].severity, severity);
-      EXPECT_THAT(contents.findings[0].message, HasSubstr("holds " + what));
+      EXPECT_THAT(contents.findings[0].message, ::testing::HasSubstr("holds " + what));
     }
   }
 }
