@@ -449,9 +449,9 @@ struct Moving {
 
 std::vector<Moving> moves_to_kill() {
   auto options = [](Line& line, const sys::Timestamp& when) {
-    auto options = line.options({}, line.lead);
-    options.when = when;
-    return options;
+    auto by_lead = line.options({}, line.lead);
+    by_lead.when = when;
+    return by_lead;
   };
   return {{"promote",
            [](Line& line, store::ObjectStore& store, const sys::Timestamp& when) {
@@ -518,7 +518,9 @@ TEST(VerifyFedMoves, ARecordOfSomebodyElseIsNotTakenForThatOfAKilledRun) {
     auto text = registry::to_json(forged);
     registry::DistributionViewDigest digest(sha256(text));
     ASSERT_TRUE(line.other->put(registry::distribution_view_key(k_there, digest), content::Rope::literal(text), {}));
-    if (is_signed) ASSERT_TRUE(signature::sign(*line.other, {"move", *digest.sha256()}, line.stranger));
+    if (is_signed) {
+      ASSERT_TRUE(signature::sign(*line.other, {"move", *digest.sha256()}, line.stranger));
+    }
     ASSERT_EQ(line.rollback({}, line.lead), "");
     EXPECT_EQ(registry::distribution_moves(*line.other, line.now(), 1)->front().move.when, k_fed_at);
   }
