@@ -318,8 +318,7 @@ Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const s
     bool guarded = there && !there->record.fed_by.empty();
     TRY(auto history, plan_history(target, {directory, std::move(objects), planned, guarded}, options));
     used.insert(history.used.begin(), history.used.end());
-    if (!history.empty() || !history.used.empty())
-      histories.push_back(std::move(history));
+    if (!history.empty() || !history.used.empty()) histories.push_back(std::move(history));
   }
   if (!options.let_go_elsewhere && !directories.empty())
     TRY_DO(refuse_unused(options.let_go, used, directories.begin()->first));
