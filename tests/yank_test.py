@@ -12,7 +12,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import distributions  # noqa: E402
 from support.quarry import good  # noqa: E402
 
-DIRECTORY = "v21/whl"
 APP, BASE = "demo_app-1.0-py3-none-any.whl", "demo_base-1.0-py3-none-any.whl"
 
 
@@ -47,16 +46,3 @@ def test_a_channel_that_cannot_be_read_does_not_keep_the_files_in(store, tmp_pat
     done = good("yank", APP, "--channel", "nightly", "--reason", "wrong compiler", *store)
     assert "yanked  nightly@2  1 file out" in done.out
     assert "channel weekly" in done.err and "whether it lists files that leave is not known" in done.err, done.err
-
-
-def test_a_distribution_lists_untested_history_on(tmp_path):
-    directory = tmp_path / "store" / DIRECTORY
-    directory.mkdir(parents=True)
-    for name in ("demo-app", "demo-base"):
-        distributions.wheel(directory, name, "1.0")
-    for more in ((), ("--seal",)):
-        good("set", "adopt", DIRECTORY, "--store", f"file:{tmp_path}/store", *more)
-    yank = ("yank", APP, "--channel", f"file:{tmp_path}/store/{DIRECTORY}", "--reason", "it breaks")
-    assert good(*yank, "--dry-run", "--json").json["still_listed"] == [APP]
-    assert "history     1 of the files that leave stays on the pages, as untested history\n" in good(*yank).out
-    assert APP in (directory / "simple/demo-app/index.html").read_text()

@@ -178,13 +178,10 @@ std::string carried_text(const promote::DistributionReceipt& receipt, bool dry_r
   if (!plan.moves()) return fmt::format("nothing to do  {} shows that already\n", place);
   auto text = fmt::format("{:<11} {}  {} out, {} back, {} blocked\n", dry_run ? "would move" : "moved", place,
                           units::things(plan.leave, "set"), plan.come_back, units::things(plan.blocks, "file"));
-  return text + listed_on_text(plan.listed_on);
-}
-
-std::string listed_on_text(std::size_t files) {
-  if (files == 0) return {};
-  return fact("history", "{} of the files that leave {} on the pages, as untested history", files,
-              files == 1 ? "stays" : "stay");
+  if (plan.listed_on != 0)
+    text += fact("history", "{} of the files that leave {} on the pages, as untested history", plan.listed_on,
+                 plan.listed_on == 1 ? "stays" : "stay");
+  return text;
 }
 
 Flag move_dry_run_flag() {

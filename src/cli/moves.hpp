@@ -40,8 +40,6 @@ std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand co
 /// A distribution that went back, alone or along with its channel.
 Json carried_json(const promote::DistributionReceipt& receipt);
 std::string carried_text(const promote::DistributionReceipt& receipt, bool dry_run);
-/// How many of the files that leave a distribution its pages list on, as untested history; empty for none.
-std::string listed_on_text(std::size_t files);
 Flag move_dry_run_flag(); ///< `--dry-run`, `-n`
 Flag move_execute_flag(); ///< `--execute DIGEST`
 Flag move_reason_flag();  ///< `--reason TEXT`, not required

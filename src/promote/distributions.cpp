@@ -6,10 +6,10 @@
 #include "promote/fed_moves.hpp"
 #include "promote/named_files.hpp"
 #include "promote/planning.hpp"
-#include "promote/still_listed.hpp"
 #include "promote/yanked.hpp"
 #include "publish/publish.hpp"
 #include "publish/shown.hpp"
+#include "registry/history.hpp"
 #include "registry/rounds.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -39,6 +39,16 @@ Result<FilesBySha> files_shown_by(ObjectReader& store, const std::vector<ShownSe
   for (const auto& one : sealed)
     for (const auto& file : one.set.files) files.emplace(file.sha256, file);
   return files;
+}
+
+/// How many of the files that leave stay on the pages, because they were taken over before they were sealed.
+Result<std::size_t> listed_as_history(ObjectReader& store, const std::string& directory, std::set<std::string> leaving,
+                                      const FilesBySha& wanted) {
+  if (leaving.empty()) return std::size_t{0};
+  for (const auto& [sha, file] : wanted) leaving.erase(file.filename); // a set counts before the history
+  TRY(auto history, registry::history_of(store, directory));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(history.files, [&](const auto& file) { return leaving.contains(file.filename); }));
 }
 
 std::size_t count_lacking(const std::vector<ShownSet>& sets, const std::vector<ShownSet>& others) {
@@ -151,9 +161,7 @@ Result<DistributionPlan> plan_shown(ObjectReader& store, const registry::Distrib
     plan.blocks += blocked.try_emplace(sha, std::move(out)).second;
     leaving.insert(file.filename);
   }
-  for (const auto& [sha, file] : wanted) leaving.erase(file.filename); // a set counts before the history
-  TRY(auto listed, listed_as_history(store, expected.record.directory, leaving));
-  plan.listed_on = listed.size();
+  TRY(plan.listed_on, listed_as_history(store, expected.record.directory, std::move(leaving), wanted));
   for (auto& [sha, file] : blocked) plan.next.blocked.push_back(std::move(file));
   TRY_DO(check_presence(store, back));
   plan.digest = digest_of_shown(plan);

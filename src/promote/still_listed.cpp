@@ -1,6 +1,5 @@
 #include "promote/still_listed.hpp"
 
-#include "registry/history.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -67,16 +66,6 @@ Elsewhere still_listed(store::ObjectReader& store, const Withdrawal& plan) {
   for (const auto& [directory, files] : plan.runs)
     found.places.push_back({"", 0, directory, {files.begin(), files.end()}});
   return found;
-}
-
-Result<std::vector<std::string>> listed_as_history(store::ObjectReader& store, const std::string& directory,
-                                                   const std::set<std::string>& files) {
-  std::vector<std::string> listed;
-  if (files.empty()) return listed;
-  TRY(auto history, registry::history_of(store, directory));
-  for (const auto& file : history.files)
-    if (files.contains(file.filename)) listed.push_back(file.filename);
-  return listed;
 }
 
 } // namespace quarry::promote

@@ -1,9 +1,8 @@
 #pragma once
-// Where files that leave a channel or a distribution can still be installed from: nothing is deleted, and a move
-// changes no other pages. As thread-safe as the store.
+// Where files that leave a channel can still be installed from: nothing is deleted, and a move changes no other pages.
+// As thread-safe as the store.
 #include "base/finding.hpp"
 #include "promote/withdraw.hpp"
-#include <set>
 #include <string>
 #include <vector>
 
@@ -24,10 +23,5 @@ struct Elsewhere {
 /// A listing; two reads for each channel, and one for each project that leaves and that it has, sixteen channels at
 /// once.
 Elsewhere still_listed(store::ObjectReader& store, const Withdrawal& plan);
-
-/// Which of these files the pages of the distribution still list once no set there has a file of the name, because they
-/// were taken over before they were sealed. Sorted. A listing and a read for each record; nothing for no files.
-Result<std::vector<std::string>> listed_as_history(store::ObjectReader& store, const std::string& directory,
-                                                   const std::set<std::string>& files);
 
 } // namespace quarry::promote

@@ -2,7 +2,6 @@
 
 #include "promote/fed_moves.hpp"
 #include "promote/named_files.hpp"
-#include "promote/still_listed.hpp"
 #include "publish/publish.hpp"
 #include "publish/shown.hpp"
 #include <algorithm>
@@ -170,12 +169,6 @@ Result<DistributionWithdrawal> plan_distribution_withdrawal(ObjectReader& store,
   plan.plan.next.revoked = now.shown.revoked;
   keep(records, leaving, plan);
   block_what_leaves(sealed, plan);
-  std::set<std::string> names;
-  for (const auto& file : plan.gone) names.insert(file.filename);
-  for (const auto& one : plan.stay)
-    for (const auto& file : one.set.files) names.erase(file.filename); // a set counts before the history
-  TRY(plan.still_listed, listed_as_history(store, directory, names));
-  plan.plan.listed_on = plan.still_listed.size();
   if (!plan.gone.empty()) return plan;
   return fail(ErrorKind::precondition_failed, "O026",
               fmt::format("no file would leave distribution {}: other sets keep them all", directory),

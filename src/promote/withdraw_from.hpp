@@ -15,13 +15,11 @@ struct DistributionWithdrawal {
   std::vector<registry::BlockedFile> gone = {}; ///< the files that leave, sorted by sha256
   std::vector<registry::SealedSet> stay = {};   ///< what it shows afterwards
   std::set<std::string> projects = {};          ///< of the files that leave
-  std::vector<std::string> still_listed = {};   ///< names of files that leave and that pages list, as untested history
 };
 /// What leaves a distribution. `what` are `set:DIGEST` of sets there or of those that they were copied from, names of
 /// files, or their sha256. A set leaves with those of its files that are in no set that stays; a file leaves every set.
 /// What is not shown and is blocked left before: it changes nothing. not_found P120, O024 if nothing of one of them is
-/// shown or blocked; precondition_failed O026 if no file would leave. Two reads for each set,
-/// and what listed_as_history() costs; writes nothing.
+/// shown or blocked; precondition_failed O026 if no file would leave. Two reads for each set; writes nothing.
 Result<DistributionWithdrawal> plan_distribution_withdrawal(store::ObjectReader& store, const std::string& directory,
                                                             const std::vector<std::string>& what);
 /// Moves the distribution, unless all of it left before, and writes its pages. The same command completes a run that

@@ -75,15 +75,13 @@ Result<int> yank_there(Context& context, const Arguments& arguments, const promo
     context.out.findings(done.notes);
   }
   auto place = fmt::format("{}@{}", at.directory, plan.plan.generation());
-  context.out.data(moves ? yanked_text(place, plan.gone, dry) + listed_on_text(plan.plan.listed_on)
-                         : nothing_text(place));
+  context.out.data(moves ? yanked_text(place, plan.gone, dry) : nothing_text(place));
   if (moved) context.out.note(undo_there(context, arguments, at));
   Json document{{"schema", "quarry.yank-distribution/1"},
                 {"store", at.store->describe()},
                 {"directory", at.directory},
                 {"generation", plan.plan.generation()},
                 {"blocked", blocked_json(plan.gone)},
-                {"still_listed", plan.still_listed},
                 {"broken", findings_json(broken)},
                 {"moved", moved},
                 {"dry_run", dry}};
@@ -177,8 +175,7 @@ Command yank_command() {
           "those that ask for this very version: a file that is only marked as yanked is still installed under "
           "`==`, and the ROCm packages require each other so. Nothing is deleted.\n\n"
           "A set leaves with those of its files that are in no set that stays. A file leaves every set.\n\n"
-          "It says which other channels of the store and which runs still list the files, and of a distribution which "
-          "of them its pages list as untested history.\n\n"
+          "It says which other channels of the store and which runs still list the files.\n\n"
           "Copies that `promote --to-store` made stay where they are. `--channel s3://BUCKET/v2/gfx94X-dcgpu` takes "
           "files out of a distribution in the same way; a set is named there by its digest in either store.",
       .operands = {{.name = "SET-OR-FILE", .help = "set:DIGEST, the name of a file, or its sha256", .repeats = true}},
