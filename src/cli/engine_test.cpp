@@ -89,7 +89,7 @@ TEST_F(Engine, DataGoesToStandardOutputAndNotesToStandardError) {
 TEST_F(Engine, NothingOfOthersSteersTheTerminal) {
   EXPECT_EQ(world_.run(commands_, {"\x1b[31mred\r\x7f\xc2\x9b"}), 2);
   EXPECT_EQ(world_.err.find_first_of("\x1b\r\x7f\x9b"), std::string::npos) << world_.err;
-  EXPECT_THAT(world_.err, HasSubstr("`\\x1b[31mred\\x0d\\x7f\\u009b`"));
+  EXPECT_THAT(world_.err, HasSubstr("`\\x1b[31mred\\r\\x7f\\u009b`"));
   EXPECT_EQ(world_.run(commands_, {"--json", "\x1b[31mred"}), 2);
   EXPECT_THAT(world_.out, HasSubstr("`\\u001b[31mred`")) << "JSON has its own escapes";
 }
