@@ -97,7 +97,7 @@ TEST(Withdraw, ARollbackRightAfterItGoesBackToWhatWasShownThenAndNotFurther) {
     auto done = rollback(*store, "nightly", options);
     return done ? std::string() : done.error().code;
   };
-  EXPECT_EQ(code(1), "O063") << "an older state is no undo of the yank";
+  EXPECT_EQ(code(1), "O063") << "going back further than the state before the yank does not undo it";
   EXPECT_EQ(code(2), "");
   EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz", "b-1.tar.gz", "c-1.tar.gz", "shared-1.tar.gz"));
 }
