@@ -21,13 +21,21 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import distributions  # noqa: E402
+from support.memory import in_memory  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
 from support.quarry import good, quarry  # noqa: E402
 
 from conftest import build, publish  # noqa: E402
-from kill_test import SEED, dangling, duration, killed, moments  # noqa: E402
+from kill_test import MOMENTS, SEED, dangling, duration, killed, moments  # noqa: E402
 
+MEASURED = 1 if MOMENTS < 100 else 5
 REASON = ("--reason", "a test of moves")
+
+
+@pytest.fixture
+def tmp_path(tmp_path):
+    with in_memory(tmp_path) as place:
+        yield place
 
 
 @dataclass
@@ -52,14 +60,14 @@ def channels_of(store: Path, names: tuple[str, ...]) -> list:
 
 
 def check(move: Move, tmp_path: Path) -> None:
-    reference = tmp_path / "reference"
-    shutil.copytree(move.before, reference)
-    seconds = duration(move.words(reference))
+    # The fastest of some: where other programs run beside, many moments would come after the end of a usual one.
+    references = [tmp_path / f"reference-{i}" for i in range(MEASURED)]
+    seconds = min(duration(move.words(shutil.copytree(move.before, reference))) for reference in references)
+    reference, in_time = references[-1], 0
     expected = channels_of(reference / "store", move.channels), move.facts(reference)
     for i, moment in enumerate(moments(seconds)):
-        here, place = f"seed {SEED} moment {i}", tmp_path / "place"
-        shutil.copytree(move.before, place)
-        killed(move.words(place), moment)
+        here, place = f"seed {SEED} moment {i}", shutil.copytree(move.before, tmp_path / "place")
+        in_time += killed(move.words(place), moment)
         assert not dangling(place), here
         move.visible(place)
         again = quarry(*move.words(place))
@@ -72,6 +80,7 @@ def check(move: Move, tmp_path: Path) -> None:
         for channel in move.channels:
             good("channel", "verify", channel, "--store", f"file:{place / 'store'}")
         shutil.rmtree(place)
+    print(f"{in_time} of {MOMENTS} were killed before they ended")
 
 
 @pytest.fixture

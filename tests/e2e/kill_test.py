@@ -22,6 +22,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import s3_server, small_artifacts  # noqa: E402
+from support.memory import in_memory  # noqa: E402
 from support.quarry import PROGRAM, ROOT, clean_environment, good, quarry  # noqa: E402
 
 from conftest import publish  # noqa: E402
@@ -29,6 +30,12 @@ from conftest import publish  # noqa: E402
 MOMENTS = 1000 if os.environ.get("QUARRY_LONG") else 12
 SEED = int(os.environ.get("QUARRY_SEED", "20260917"))
 POLICY = ROOT / "data/policies/demo.toml"
+
+
+@pytest.fixture
+def tmp_path(tmp_path):
+    with in_memory(tmp_path) as place:
+        yield place
 
 
 def killed(arguments: list, seconds: float, environment: dict[str, str] | None = None) -> bool:
