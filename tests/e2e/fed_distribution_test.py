@@ -211,6 +211,30 @@ def test_moves_of_a_directory_are_verified_as_those_of_its_channel(store, next_p
     assert "acknowledged at" in good(*words).err
 
 
+def test_a_directory_learns_of_a_revoked_key_by_the_next_promotion(store, next_packages, tmp_path):
+    """Until then the key signs the directory's own moves (docs/formats/distributions.md says who can do what with it); the channel refuses it
+    at once, so a promotion does not let anything in with it."""
+    publish(next_packages, store, "2")
+    line = Fed(store, tmp_path)
+    place = f"file:{line.dist}/{PLACE}"
+    leaked, thief = signer(tmp_path, "leaked")
+    kept, sign = signer(tmp_path, "kept")
+    line.policy.write_text(smoke_policy(more=leaked + kept))
+    line.protect("stable", None, *sign)
+    line.waive("stable")
+    assert line.copy("1", "stable", *sign).code == 0
+    good("key", "revoke", "leaked", "--channel", "stable", "--reason", "leaked in a log", *line.words, *sign)
+    good("yank", "rocm-7.2.0.tar.gz", "--channel", place, "--reason", "x", *thief)
+    assert "O041" in line.copy("2", "stable", *thief).err
+    # The revocation bound another policy, by which run 2 is judged.
+    good("waive", "--to", "stable", "--everything", "--reason", "test of moves", "--approver", "lead", "--expires", "1h", *line.words)
+    done = line.copy("2", "stable", *sign)
+    assert done.code == 0, done.err
+    assert "O041" in refused("O041", 10, "rollback", place, *thief).err
+    assert "O041" in refused("O041", 10, "yank", "rocm-7.2.1.tar.gz", "--channel", place, "--reason", "x", *thief).err
+    good("rollback", place, *sign)
+
+
 def test_a_pointer_that_was_put_back_and_a_set_that_is_gone_are_found(fed):
     place = f"file:{fed.dist}/{PLACE}"
     pointer = fed.dist / PLACE / "distribution.json"
