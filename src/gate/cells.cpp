@@ -2,12 +2,14 @@
 
 #include "dist/family.hpp"
 #include "gate/family.hpp"
+#include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_set>
 
 namespace quarry::gate {
 
@@ -28,7 +30,7 @@ struct Place {
 /// cells of their own.
 std::vector<CellPlan> cells_of_the_rest(const Subject& subject, const std::vector<File>& files,
                                         const std::vector<CellPlan>& cells) {
-  std::set<const registry::FileRecord*> covered;
+  std::unordered_set<const registry::FileRecord*> covered;
   for (const auto& cell : cells) covered.insert(cell.files.begin(), cell.files.end());
   std::map<registry::Cell, CellPlan> rest;
   for (const auto& file : files) {
@@ -68,6 +70,24 @@ std::optional<CellPlan> cell_of_lost_packages(const Subject& subject, const std:
   return plan;
 }
 
+Result<std::vector<File>> files_in(const Policy& policy, const Subject& subject) {
+  const auto& records = subject.set.files;
+  if (records.empty()) return fail(ErrorKind::invalid_argument, "G005", "the set holds no file");
+  std::vector<File> files(records.size());
+  constexpr std::size_t k_at_once = 1000; // names for one thread: fewer are not worth a second one
+  constexpr unsigned k_threads = 4;
+  auto chunks = (records.size() + k_at_once - 1) / k_at_once;
+  TRY_DO(parallel_for(chunks, k_threads, [&](std::size_t chunk) -> Result<void> {
+    auto end = std::min(records.size(), (chunk + 1) * k_at_once);
+    for (auto i = chunk * k_at_once; i < end; ++i) {
+      TRY(auto reach, reach_of(records[i].filename));
+      files[i] = {&records[i], std::move(reach), dist::family_of(records[i].project, policy.family_projects)};
+    }
+    return {};
+  }));
+  return files;
+}
+
 class Planner {
 public:
   Planner(const Policy& policy, const Subject& subject) : policy_(policy), subject_(subject) {}
@@ -86,11 +106,7 @@ public:
 
 private:
   Result<void> read_files() {
-    for (const auto& record : subject_.set.files) {
-      TRY(auto reach, reach_of(record.filename));
-      files_.push_back({&record, std::move(reach), dist::family_of(record.project, policy_.family_projects)});
-    }
-    if (files_.empty()) return fail(ErrorKind::invalid_argument, "G005", "the set holds no file");
+    TRY(files_, files_in(policy_, subject_));
     return {};
   }
 
@@ -147,9 +163,11 @@ private:
   std::set<std::string> frameworks() const {
     std::set<std::string> found;
     for (const auto& rule : policy_.requirements)
-      for (const auto& name : rule.frameworks)
-        for (const auto& file : files_)
-          if (!name.empty() && dist::family_key(name) == file.record->project) found.insert(name);
+      for (const auto& name : rule.frameworks) {
+        auto key = dist::family_key(name);
+        if (!key.empty() && std::ranges::any_of(files_, [&](const File& f) { return f.record->project == key; }))
+          found.insert(name);
+      }
     if (found.empty()) found.insert("");
     return found;
   }

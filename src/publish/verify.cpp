@@ -12,6 +12,7 @@
 #include "publish/shown.hpp"
 #include "registry/history.hpp"
 #include "registry/sidecars.hpp"
+#include "registry/union.hpp"
 #include "run/locator.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
@@ -265,17 +266,19 @@ void Hashed::add(const store::ObjectInfo& object, const Sha256& digest) {
 
 Result<Findings> verify_sets(ObjectReader& store, const std::vector<registry::SealedSet>& sets,
                              const VerifyOptions& options) {
-  TRY(auto files, registry::union_of(sets));
+  std::vector<registry::FileList> lists;
+  for (const auto& sealed : sets) lists.push_back(&sealed.set.files);
+  TRY(auto files, registry::union_of(lists));
   auto asked = options;
   if (path_of_key(store, "x")) asked.recorded_is_enough = false, asked.hashed = nullptr; // a disk records no digests
   std::vector<Findings> found(files.size());
   std::mutex mutex;
   std::uint64_t done = 0;
   TRY_DO(parallel_for(files.size(), options.workers, [&](std::size_t i) -> Result<void> {
-    TRY(found[i], verify_file(store, files[i], asked));
+    TRY(found[i], verify_file(store, *files[i], asked));
     if (!options.on_progress) return {};
     std::lock_guard lock(mutex);
-    done += files[i].size;
+    done += files[i]->size;
     options.on_progress(done);
     return {};
   }));

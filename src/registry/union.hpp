@@ -1,5 +1,4 @@
 #pragma once
-// Private to the room.
 // The files of several lists as one, without a copy of each.
 #include "registry/records.hpp"
 #include <vector>

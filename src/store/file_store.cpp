@@ -2,12 +2,14 @@
 #include "store/object_store.hpp"
 
 #include "base/text.hpp"
+#include "content/file_digest.hpp"
 #include "sys/entry_types.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
-#include "sys/tree.hpp"
+#include "thread/pool.hpp"
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <iterator>
 #include <sys/stat.h>
@@ -19,6 +21,8 @@ namespace {
 
 constexpr std::string_view k_private = ".quarry"; // temporaries and locks; check_key keeps objects out of it
 constexpr std::size_t k_objects_max = 10'000'000; // of a listing: 2 GB of memory; more is not a store
+constexpr std::size_t k_looks_at_once = 1024;     // of one thread; few files are not worth another one
+constexpr unsigned k_lookers = 4;                 // a look waits for the disk or a network file system
 constexpr std::size_t k_lock_digits = 2; // 256 lock files: few to leave lying about, enough not to queue strangers
 
 std::int64_t modified_us(const struct stat& status) {
@@ -50,6 +54,7 @@ public:
   Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
                                             std::string* etag) override;
   Result<content::Rope> do_open(const std::string& key) override;
+  Result<std::optional<Sha256>> do_digest(const std::string& key) override;
   Result<ObjectInfo> do_put(const std::string& key, const content::Rope& content, const PutOptions& options) override;
   Result<void> do_copy(const CopyRequest& request) override;
   Result<void> do_remove(const std::string& key) override;
@@ -70,6 +75,7 @@ private:
   Result<void> appear_over(Temporary& temporary, const std::string& key, const Precondition& precondition);
   Result<void> sync_parent(const std::string& key) const;
   Result<bool> is_directory_there(const std::string& directory) const;
+  Result<std::vector<ObjectInfo>> looked_at(const std::string& directory, const std::vector<std::string>& names) const;
   Result<Children> level(const std::string& directory, const std::string& prefix) const;
 
   std::string name_, root_;
@@ -117,6 +123,13 @@ Result<content::Rope> FileStore::do_open(const std::string& key) {
   auto size = static_cast<std::uint64_t>(status->st_size);
   tally()->bytes_read += size;
   return content::Rope::file(path_of(key), size);
+}
+
+Result<std::optional<Sha256>> FileStore::do_digest(const std::string& key) {
+  TRY(auto found, content::digest_of_file(path_of(key)), "while reading " + key);
+  if (!found) return std::optional<Sha256>();
+  tally()->bytes_read += found->size;
+  return std::optional(found->sha256);
 }
 
 // A new directory is an entry in its parent. If the parent is not synced, a power cut may lose the object's name.
@@ -242,23 +255,52 @@ Result<bool> FileStore::is_directory_there(const std::string& directory) const {
   return fail(sys::errno_error(errno, "look at", base).with_context("while listing " + describe()));
 }
 
+/// The objects of these names in `directory`, in the same order; a name that is gone by now is left out. Most of the
+/// time of a large listing is here, so several threads look.
+Result<std::vector<ObjectInfo>> FileStore::looked_at(const std::string& directory,
+                                                     const std::vector<std::string>& names) const {
+  auto base = path::join(root_, directory);
+  sys::File opened(::open(base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open())
+    return errno == ENOENT ? Result<std::vector<ObjectInfo>>() : fail(sys::errno_error(errno, "list", base));
+  std::vector<ObjectInfo> found(names.size());
+  auto look_at = [&](std::size_t i) -> Result<void> {
+    struct stat status{};
+    bool seen = ::fstatat(opened.descriptor(), names[i].c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    bool gone = !seen && (errno == ENOENT || errno == ESTALE); // on NFS the handle of a removed file is stale
+    if (!seen && !gone) return fail(sys::errno_error(errno, "look at", path::join(base, names[i])));
+    if (seen && S_ISREG(status.st_mode))
+      found[i] = {directory + names[i], static_cast<std::uint64_t>(status.st_size), {}, modified_us(status)};
+    return {};
+  };
+  auto chunks = (names.size() + k_looks_at_once - 1) / k_looks_at_once;
+  TRY_DO(parallel_for(chunks, k_lookers, [&](std::size_t chunk) -> Result<void> {
+    auto end = std::min(names.size(), (chunk + 1) * k_looks_at_once);
+    for (auto i = chunk * k_looks_at_once; i < end; ++i) TRY_DO(look_at(i));
+    return {};
+  }));
+  std::erase_if(found, [](const ObjectInfo& object) { return object.key.empty(); });
+  return found;
+}
+
 Result<Children> FileStore::level(const std::string& directory, const std::string& prefix) const {
   Children found;
   TRY(bool there, is_directory_there(directory));
   if (!there) return found;
-  auto base = path::join(root_, directory);
-  auto entries = sys::list_directory(base);
+  auto entries = sys::list_entry_types(path::join(root_, directory));
   if (!entries && entries.error().kind == ErrorKind::not_found) return found;
   if (!entries) return fail(std::move(entries).error().with_context("while listing " + describe()));
-  for (const auto& entry : *entries) {
-    auto key = directory + entry.path;
+  std::vector<std::string> files;
+  for (auto& entry : *entries) {
+    bool file = entry.type == sys::EntryType::file, is_directory = entry.type == sys::EntryType::directory;
+    if (!file && !is_directory) continue;
+    auto key = directory + entry.name;
     if (!check_key(key)) continue; // also .quarry, whose temporaries come and go
     bool within = key.starts_with(prefix);
-    if (entry.type == sys::EntryType::directory && (within || prefix.starts_with(key + "/")))
-      found.directories.push_back(key + "/");
-    if (entry.type == sys::EntryType::file && within)
-      found.objects.push_back({key, entry.size, {}, entry.modified_ns / 1000});
+    if (is_directory && (within || prefix.starts_with(key + "/"))) found.directories.push_back(key + "/");
+    if (file && within) files.push_back(std::move(entry.name));
   }
+  TRY(found.objects, looked_at(directory, files), "while listing " + describe());
   return found;
 }
 

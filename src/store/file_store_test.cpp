@@ -53,6 +53,50 @@ TEST_F(FileStoreTest, ADirectoryThatCannotBeSeenIsNotEmpty) {
   EXPECT_TRUE(store->list("gone/")->empty());
 }
 
+// Several threads look at so many: sizes must be those of their own names; links and pipes stay out.
+TEST_F(FileStoreTest, ALargeDirectoryIsListedInOrder) {
+  auto store = open();
+  constexpr std::size_t k_files = 2500;
+  ASSERT_TRUE(store->put("many/below/k", Rope::literal("1"), {}));
+  for (std::size_t i = 0; i < k_files; ++i)
+    ASSERT_TRUE(sys::File::create(fmt::format("{}/many/{:05}", root_, i))->write(std::string(i % 7, 'x')));
+  ASSERT_EQ(::symlink("00001", (root_ + "/many/link").c_str()), 0);
+  ASSERT_EQ(::mkfifo((root_ + "/many/pipe").c_str(), 0600), 0);
+  auto found = store->children("many/");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->objects.size(), k_files);
+  EXPECT_EQ(found->directories, std::vector<std::string>{"many/below/"});
+  for (std::size_t i = 0; i < k_files; ++i) {
+    EXPECT_EQ(found->objects[i].key, fmt::format("many/{:05}", i));
+    EXPECT_EQ(found->objects[i].size, i % 7);
+    EXPECT_GT(found->objects[i].modified_us, 0);
+  }
+  EXPECT_EQ(store->list("many/")->size(), k_files + 1);
+  EXPECT_EQ(store->children("many/024")->objects.size(), 100u);
+}
+
+TEST_F(FileStoreTest, ADigestCountsTheBytesThatItRead) {
+  auto store = open();
+  ASSERT_TRUE(store->put("k", Rope::literal("12345"), {}));
+  auto before = store->counters();
+  ASSERT_TRUE(*store->digest("k"));
+  EXPECT_EQ(store->counters().gets, before.gets + 1);
+  EXPECT_EQ(store->counters().bytes_read, before.bytes_read + 5);
+}
+
+TEST_F(FileStoreTest, WhatIsNotARegularFileHasNoDigest) {
+  auto store = open();
+  ASSERT_TRUE(store->put("directory/k", Rope::literal("1"), {}));
+  ASSERT_EQ(::mkfifo((root_ + "/pipe").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("directory/k", (root_ + "/link").c_str()), 0);
+  ASSERT_EQ(::symlink("nowhere", (root_ + "/dangling").c_str()), 0);
+  EXPECT_FALSE(*store->digest("directory"));
+  EXPECT_FALSE(*store->digest("directory/k/below"));
+  EXPECT_FALSE(*store->digest("pipe"));
+  EXPECT_FALSE(*store->digest("dangling"));
+  EXPECT_EQ(**store->digest("link"), sha256("1")) << "head(), get() and open() follow links, too";
+}
+
 TEST_F(FileStoreTest, ADirectoryIsNotAnObjectThatTookTheName) {
   auto store = open();
   ASSERT_TRUE(store->put("simple/index.html/k", Rope::literal("1"), {}));

@@ -40,6 +40,20 @@ Result<content::Rope> ObjectReader::open(const std::string& key) {
   return do_open(key);
 }
 
+Result<std::optional<Sha256>> ObjectReader::digest(const std::string& key) {
+  TRY_DO(check_key(key, SlashKeys::allowed));
+  ++tally_->gets;
+  return do_digest(key);
+}
+
+Result<std::optional<Sha256>> ObjectReader::do_digest(const std::string& key) {
+  auto content = do_open(key);
+  if (!content && content.error().kind == ErrorKind::not_found) return std::optional<Sha256>();
+  if (!content) return fail(std::move(content).error());
+  TRY(auto digest, content::sha256_of(*content), "while reading " + key);
+  return std::optional(digest);
+}
+
 Result<std::vector<ObjectInfo>> ObjectReader::list(const std::string& prefix) {
   ++tally_->lists;
   return do_list(prefix);

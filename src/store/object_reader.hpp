@@ -55,7 +55,8 @@ struct Children {
 ///   - put(): one put, if it succeeds;
 ///   - copy(): one copy and one put, if it succeeds; in the file and memory stores also one get, even if it fails;
 ///   - copy_from(): one copy and one put, if it returns true;
-///   - get(), open(), root_page(): one get, even if it fails; open() of an http object without ETag and Last-Modified
+///   - get(), open(), digest(), root_page(): one get, even if it fails; open() of an http object without ETag and
+///   Last-Modified
 ///     counts two, because it reads the object at once;
 ///   - head(): one head; remove(): one remove; list(), keys(), children(): one list; even if it fails.
 /// A call with an invalid key counts nothing. (The prefix of a listing is not a key.) Requests that the store sends by
@@ -127,6 +128,9 @@ public:
   ///     Last-Modified (to 1 s) are the same; a server may send only one of the two.
   ///   - may be repeated after any other error.
   Result<content::Rope> open(const std::string& key);
+  /// Returns the sha256 of an object's bytes, which it reads; nullopt if the object does not exist. Fails and costs as
+  /// open() and reading the whole rope do. In the file store a small file costs no stat by name.
+  Result<std::optional<Sha256>> digest(const std::string& key);
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. Omits a backend's
   /// own objects, keys that check_key() refuses with SlashKeys::allowed, and directory markers (slash_keys()). In the
   /// file store it follows a symbolic link only in the directories that `prefix` names, and omits all others; head(),
@@ -154,6 +158,7 @@ private:
                                                     std::string* etag) = 0;
   virtual Result<std::optional<std::string>> do_root_page(std::uint64_t max_bytes); ///< nullopt
   virtual Result<content::Rope> do_open(const std::string& key) = 0;
+  virtual Result<std::optional<Sha256>> do_digest(const std::string& key); ///< by do_open()
   virtual Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) = 0;
   virtual Result<std::vector<std::string>> do_keys(const std::string& prefix); ///< by do_list()
   virtual Result<Children> do_children(const std::string& prefix);             ///< by do_list()

@@ -146,6 +146,18 @@ TEST_P(Reading, WhatIsNotThereReadsAsAbsent) {
   auto opened = store_->open("nothing");
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, "R001");
+  EXPECT_FALSE(*store_->digest("nothing"));
+}
+
+TEST_P(Reading, ADigestIsThatOfTheBytes) {
+  for (const auto& bytes : {std::string(), std::string("small"), large()}) {
+    auto key = fmt::format("of-{}", bytes.size());
+    ASSERT_TRUE(writer().put(key, Rope::literal(bytes), {}));
+    auto digest = store_->digest(key);
+    ASSERT_TRUE(digest) << render(digest.error());
+    ASSERT_TRUE(*digest);
+    EXPECT_EQ((*digest)->hex(), sha256(bytes).hex());
+  }
 }
 
 TEST_P(Reading, ALargeObjectIsReadWholeAndInPieces) {

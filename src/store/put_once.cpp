@@ -18,13 +18,7 @@ std::optional<Sha256> recorded_at(const ObjectInfo& info, std::optional<std::uin
   return !size || info.size == *size ? info.recorded_sha256 : std::nullopt;
 }
 
-Result<std::optional<Sha256>> digest_of(ObjectReader& store, const std::string& key) {
-  auto content = store.open(key);
-  if (!content && content.error().kind == ErrorKind::not_found) return std::optional<Sha256>();
-  if (!content) return fail(std::move(content).error());
-  TRY(auto digest, content::sha256_of(*content), "while reading " + key);
-  return std::optional(digest);
-}
+Result<std::optional<Sha256>> digest_of(ObjectReader& store, const std::string& key) { return store.digest(key); }
 
 Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once) {
   PutOptions options{Precondition::if_absent(), once.content_type, once.cache_control, once.on_progress, once.sha256};

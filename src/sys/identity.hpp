@@ -3,6 +3,8 @@
 #include "base/result.hpp"
 #include "sys/file.hpp"
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace quarry::sys {
 
@@ -15,6 +17,15 @@ struct FileIdentity {
 
 /// One fstat(2). D001.
 Result<FileIdentity> identity_of(const File& file);
+
+struct RegularFile {
+  File file;
+  FileIdentity identity;
+};
+
+/// Opens a regular file to read it; nullopt if `path` does not exist or leads to something else, such as a directory or
+/// a pipe. One open(2) and one fstat(2). Fails with D001 or D004.
+Result<std::optional<RegularFile>> open_regular(const std::string& path);
 
 /// Whether `path` still names the open `file`. Between opening and locking a file its owner may have renamed or removed
 /// it. One fstat(2) and one lstat(2).
