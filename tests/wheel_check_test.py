@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -240,6 +243,25 @@ def test_wheels_of_one_name_are_told_apart(tmp_path):
     places = {code: {each["place"] for each in found if each["code"] == code} for code in ("Q104", "Q241")}
     assert places["Q104"] == {str(one), str(two)} and places["Q241"] == {str(two)}
     assert {each["place"] for each in quarry("wheel", "check", "--json", one).json["findings"] if each["code"] == "Q104"} == {one.name}
+
+
+def test_wheels_of_one_name_compete_unless_they_are_one(tmp_path):
+    """Their digests decide, also where no document shows them."""
+    (tmp_path / "b").mkdir()
+    one, other = wheel(tmp_path, "x", {"x/a": b"a"}), wheel(tmp_path / "b", "x", {"x/a": b"b"})
+    copy = tmp_path / "c" / one.name
+    copy.parent.mkdir()
+    shutil.copy(one, copy)
+    assert "Q241" in quarry("wheel", "check", one, other).err
+    assert "Q241" not in quarry("wheel", "check", one, copy).err
+
+
+def test_documents_hold_the_digest_of_the_file(tmp_path):
+    one = wheel(tmp_path, "x", {"x/a": b"a"})
+    digest = hashlib.sha256(one.read_bytes()).hexdigest()
+    for words in (("check", "--json"), ("check", "--format", "json"), ("verify", "--json")):
+        assert json.loads(quarry("wheel", *words, one).out)["files"][0]["sha256"] == digest
+    assert quarry("wheel", "inspect", "--json", one).json["sha256"] == digest
 
 
 def test_a_damaged_library_is_one_finding(tmp_path):

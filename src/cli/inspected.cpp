@@ -4,6 +4,7 @@
 #include "cli/records.hpp"
 #include "cli/wheel_operands.hpp"
 #include "sys/clock.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -67,14 +68,20 @@ Result<Tables> load_tables(const Context& context) {
 }
 
 Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Tables& tables,
-                                                   const std::vector<FileOperand>& operands) {
-  inspect::LookOptions options{context.jobs, temporary_of(context), inspect::private_symbols(tables.platforms())};
+                                                   const WheelsToInspect& which) {
+  const auto& operands = which.operands;
+  inspect::LookOptions options{context.jobs, temporary_of(context), inspect::private_symbols(tables.platforms()),
+                               false};
   auto progress = context.out.progress("looking", bytes_of_wheels(operands));
+  std::map<std::string, int> names;
+  for (const auto& operand : operands) ++names[std::string(path::basename(operand.place))];
   std::uint64_t done = 0;
   std::vector<InspectedWheel> wheels;
   for (const auto& operand : operands) {
     TRY_DO(sys::check_interrupted());
     TRY(auto bytes, bytes_of_wheel(context, operand, [&](std::uint64_t fetched) { progress->update(done + fetched); }));
+    // Two files of one name compete, unless they have the same bytes.
+    options.digest = which.digest || names[std::string(path::basename(operand.place))] > 1;
     TRY(auto contents, inspect::look_into_wheel(bytes, operand.place, options));
     auto verdict = inspect::platform_verdict(contents, tables.platforms());
     wheels.push_back({std::move(contents), std::move(verdict)});
@@ -83,6 +90,10 @@ Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Table
   progress->finish();
   tell_apart(wheels);
   return wheels;
+}
+
+Json digest_json(const wheel::VerifyReport& report) {
+  return report.sha256 ? Json(report.sha256->hex()) : Json(nullptr);
 }
 
 inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels) {

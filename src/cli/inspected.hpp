@@ -24,10 +24,16 @@ struct InspectedWheel {
   inspect::WheelContents contents;
   inspect::PlatformVerdict verdict;
 };
+struct WheelsToInspect {
+  std::vector<FileOperand> operands;
+  bool digest = false; ///< also of each file: VerifyReport::sha256, which only documents show
+};
 /// Looks into each wheel, with progress. Fails for the first one that cannot be read. Far wheels are fetched whole, one
 /// after the other: RECORD is about all bytes.
 Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Tables& tables,
-                                                   const std::vector<FileOperand>& operands);
+                                                   const WheelsToInspect& which);
+/// VerifyReport::sha256 in hex; null if it was not asked for.
+Json digest_json(const wheel::VerifyReport& report);
 
 /// Their device code, as `quarry gpu list` would list it.
 inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels);

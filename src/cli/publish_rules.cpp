@@ -141,7 +141,7 @@ Result<Findings> findings_inside(Context& context, const Arguments& arguments, c
   TRY(auto tables, load_tables(context));
   std::vector<FileOperand> operands;
   for (auto& path : wheels_of_plan(plan)) operands.push_back({std::move(path), {}});
-  TRY(auto wheels, inspect_wheels(context, tables, operands));
+  TRY(auto wheels, inspect_wheels(context, tables, {operands}));
   if (asked.targets.empty()) add_unjudged(wheels, arguments.get("--artifact-group"), notes);
   return findings_of_wheels(wheels, tables, {std::move(asked), windows, std::move(values), {}});
 }

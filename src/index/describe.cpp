@@ -97,7 +97,7 @@ Result<Described> describe_wheel(const std::string& path, unsigned workers) {
   described.file.project = report.name->project.str();
   described.file.version = report.name->version.str();
   described.file.size = report.size;
-  described.file.sha256 = report.sha256;
+  described.file.sha256 = *report.sha256;
   described.file.metadata_sha256 = sha256(described.sidecar);
   described.file.requires_python = readable(report.metadata->requires_python);
   described.warnings = std::move(report.findings);

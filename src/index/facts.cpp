@@ -41,7 +41,7 @@ Result<void> read_file(const std::string& path, unsigned workers, FileFacts& fac
   facts.read = true;
   if (path.ends_with(".whl")) {
     TRY(auto report, wheel::verify(path, workers));
-    facts.sha256 = report.sha256;
+    facts.sha256 = *report.sha256;
     if (report.metadata) facts.requires_python = report.metadata->requires_python;
     facts.metadata = std::move(report.metadata_text);
     std::ranges::move(report.findings, std::back_inserter(facts.findings));

@@ -59,7 +59,7 @@ bool is_compared_as_value(const std::string& path) {
 
 Result<wheel::VerifyReport> verified(const Rope& rope, const std::string& path, const ReadOptions& options) {
   if (!options.defects) return wheel::require_sound(rope, path, options.workers);
-  TRY(auto report, wheel::verify(rope, path, options.workers));
+  TRY(auto report, wheel::verify(rope, path, {.workers = options.workers}));
   bool readable = report.name && report.metadata && report.wheel_info;
   if (!readable) return wheel::require_sound(rope, path, options.workers); // for its error
   for (const auto& finding : report.findings)
@@ -95,7 +95,7 @@ Result<Package> read_wheel(const Rope& rope, const std::string& path, const Read
   package.version = report.name->version.str();
   package.tags = fmt::format("{}-{}-{}", report.name->tags.python, report.name->tags.abi, report.name->tags.platform);
   package.size = report.size;
-  package.sha256 = report.sha256;
+  package.sha256 = *report.sha256;
   package.metadata = std::move(*report.metadata);
   package.wheel = std::move(*report.wheel_info);
   package.entry_points = std::move(report.entry_points);

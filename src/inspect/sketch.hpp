@@ -3,10 +3,11 @@
 // The parts of a file that matter for its linking and its device code, kept while the file flows by once: a member of a
 // wheel is inflated from front to back, and its section table stands at its end.
 #include "content/rope.hpp"
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace quarry::inspect {
@@ -27,10 +28,11 @@ public:
 
 private:
   void page(std::string_view bytes);
-  bool copy_page(std::uint64_t page, std::string& into) const;
+  /// The bytes of a page, or null if it was not kept.
+  const char* page_at(std::uint64_t number) const;
   struct Kept {
-    std::string pages;                                         ///< one behind the other
-    std::vector<std::pair<std::uint64_t, std::size_t>> places; ///< number of a page -> its place in `pages`, ascending
+    std::deque<std::array<char, 4096>> pages; ///< of a library 16 MiB: each is written to memory once, and never moved
+    std::vector<std::uint64_t> numbers;       ///< of each page in the file, ascending
   };
   Kept kept_;
   std::vector<bool> zeros_; ///< by number of the page

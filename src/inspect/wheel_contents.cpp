@@ -257,7 +257,7 @@ Result<WheelContents> look_into_wheel(const content::Rope& bytes, const std::str
   wheel.path = path;
   wheel.file = path::basename(path);
   Looker looker(wheel.file, options);
-  TRY(wheel.report, wheel::verify(bytes, path, options.workers, &looker));
+  TRY(wheel.report, wheel::verify(bytes, path, {options.workers, &looker, options.digest}));
   looker.take(wheel);
   for (const auto& row : wheel.report.record) wheel.installed.insert(path::normal(installed_path(row.path)));
   TRY_DO(read_sources(bytes, wheel), "while reading " + path);

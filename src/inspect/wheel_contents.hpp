@@ -43,6 +43,7 @@ struct LookOptions {
   unsigned workers = 1;
   std::string spool_directory;   ///< for members that cannot be read in one pass
   std::set<std::string> imports; ///< names of symbols to look for: elf::Linking::imports
+  bool digest = false;           ///< also of the wheel file: VerifyReport::sha256
 };
 
 /// Verifies the wheel and looks into its files. Defects are findings, in the report or at their file. Fails as

@@ -7,6 +7,7 @@
 #include "wheel/shown.hpp"
 #include "wheel/wheel.hpp"
 #include <algorithm>
+#include <array>
 #include <fmt/core.h>
 #include <set>
 
@@ -16,24 +17,30 @@ namespace {
 
 class Verifier {
 public:
-  Verifier(const std::string& path, unsigned workers, Observer* observer)
-      : file_(path::basename(path)), workers_(workers), observer_(observer) {}
+  Verifier(const std::string& path, const VerifyOptions& options) : file_(path::basename(path)), options_(options) {}
 
   Result<VerifyReport> run(const content::Rope& rope) {
     report_.size = rope.size();
     report_.unread = true;
     read_name();
     // The file's own digest runs beside everything else.
-    TRY_DO(parallel_for(2, workers_, [&](std::size_t i) -> Result<void> {
+    TRY_DO(parallel_for(options_.digest ? 2 : 1, options_.workers, [&](std::size_t i) -> Result<void> {
       if (i == 0) return check_container(rope);
       TRY(report_.sha256, content::sha256_of(rope));
       return {};
     }));
+    if (!options_.digest) TRY_DO(read_end(rope));
     TRY_DO(sys::check_interrupted()); // what was not read to its end has no verdict
     return std::move(report_);
   }
 
 private:
+  /// The read that reaches the end of a file notices that it changed meanwhile. Digesting it ends with this read.
+  static Result<void> read_end(const content::Rope& rope) {
+    std::array<std::byte, 1> last{};
+    return rope.size() == 0 ? Result<void>{} : rope.read(rope.size() - 1, last);
+  }
+
   void error(std::string code, std::string_view member, std::string message, std::string fix) {
     report_.findings.push_back(
         {std::move(code), Severity::error, place_of(file_, member), std::move(message), std::move(fix)});
@@ -128,8 +135,9 @@ private:
     }
     report_.record = std::move(*rows);
     Findings found;
-    if (observer_) observer_->begin(zip);
-    TRY(bool all_read, check_record({file_, dist_info_, report_.record, zip, workers_, observer_}, found));
+    if (options_.observer) options_.observer->begin(zip);
+    TRY(bool all_read,
+        check_record({file_, dist_info_, report_.record, zip, options_.workers, options_.observer}, found));
     report_.unread = !all_read;
     report_.container_broken = has_errors(found);
     report_.findings.insert(report_.findings.end(), std::make_move_iterator(found.begin()),
@@ -138,8 +146,7 @@ private:
   }
 
   std::string file_, dist_info_;
-  unsigned workers_;
-  Observer* observer_;
+  VerifyOptions options_;
   struct Names {
     std::set<std::string, std::less<>> paths, directories;
   };
@@ -161,17 +168,17 @@ Result<void> check_ending(const std::string& path) {
 
 } // namespace
 
-Result<VerifyReport> verify(const std::string& path, unsigned workers, Observer* observer) {
+Result<VerifyReport> verify(const std::string& path, unsigned workers) {
   auto rope = content::Rope::file(path);
   if (!rope && rope.error().kind == ErrorKind::not_found) return fail(std::move(rope).error());
   TRY_DO(check_ending(path));
   if (!rope) return fail(std::move(rope).error());
-  return Verifier(path, std::max(1u, workers), observer).run(*rope);
+  return Verifier(path, {.workers = workers}).run(*rope);
 }
 
-Result<VerifyReport> verify(const content::Rope& bytes, const std::string& path, unsigned workers, Observer* observer) {
+Result<VerifyReport> verify(const content::Rope& bytes, const std::string& path, const VerifyOptions& options) {
   TRY_DO(check_ending(path));
-  return Verifier(path, std::max(1u, workers), observer).run(bytes);
+  return Verifier(path, options).run(bytes);
 }
 
 int exit_code(const VerifyReport& report) {
@@ -198,7 +205,7 @@ Result<VerifyReport> require_sound(const std::string& path, unsigned workers) {
 }
 
 Result<VerifyReport> require_sound(const content::Rope& bytes, const std::string& path, unsigned workers) {
-  TRY(auto report, verify(bytes, path, workers));
+  TRY(auto report, verify(bytes, path, {.workers = workers}));
   return if_sound(std::move(report), path);
 }
 

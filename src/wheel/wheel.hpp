@@ -96,7 +96,7 @@ struct VerifyReport {
   std::vector<dist::RecordRow> record;
   std::string metadata_text; ///< the exact bytes, for the .metadata sidecar
   std::uint64_t size = 0;
-  Sha256 sha256;                 ///< of the wheel file
+  std::optional<Sha256> sha256;  ///< of the wheel file, if it was asked for
   bool container_broken = false; ///< exit 6 rather than 1: the archive or RECORD
   bool unread = false;           ///< what findings cannot say: a part cannot be read, or RECORD has too many defects
 };
@@ -115,11 +115,15 @@ public:
 /// Everything: container Z1-Z15, RECORD against the inflated bytes, dist-info W1-W13. One pass over the bytes.
 /// `workers` threads inflate. invalid_argument W022 for a file whose name does not end in .whl: it is not read. The
 /// `observer` sees nothing of a broken container or dist-info, else all files; what its end() returns ends verify().
-Result<VerifyReport> verify(const std::string& path, unsigned workers = 1, Observer* observer = nullptr);
+Result<VerifyReport> verify(const std::string& path, unsigned workers = 1);
+struct VerifyOptions {
+  unsigned workers = 1;
+  Observer* observer = nullptr;
+  bool digest = true; ///< VerifyReport::sha256: one more pass over the packed bytes, which verifies nothing by itself
+};
 /// The same for a wheel whose bytes are anywhere; they are read at several places at once. `path` is what messages call
 /// it; it ends in the file name.
-Result<VerifyReport> verify(const content::Rope& bytes, const std::string& path, unsigned workers = 1,
-                            Observer* observer = nullptr);
+Result<VerifyReport> verify(const content::Rope& bytes, const std::string& path, const VerifyOptions& options);
 /// The exit code that `wheel verify` and every reader give: 0 sound, 6 broken or ambiguous, 1 other errors.
 int exit_code(const VerifyReport& report);
 /// Writes the verified members below `{output_dir}/{name}-{version}` and returns that path. The directory appears

@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/inspected.hpp"
 #include "cli/prover.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -95,7 +96,7 @@ Result<Json> compare_with_original(Context& context, const wheel::PlacedWheel& m
 Result<wheel::VerifyReport> verified_wheel(const Context& context, const FileOperand& wheel, content::Rope& bytes,
                                            const std::function<void(std::uint64_t)>& fetched) {
   TRY(bytes, bytes_of_wheel(context, wheel, fetched));
-  return wheel::verify(bytes, wheel.place, context.jobs);
+  return wheel::verify(bytes, wheel.place, {.workers = context.jobs, .digest = context.out.json()});
 }
 
 /// What `--derived-from` names. It is fetched whole if it is far away: each of its files is compared.
@@ -150,7 +151,7 @@ Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
                                                                    : "not sound",
                                          sound ? Tone::good : Tone::bad, context.out.data_look().color)));
     all.insert(all.end(), report.findings.begin(), report.findings.end());
-    files.push_back({{"path", path}, {"size", report.size}, {"sha256", report.sha256.hex()}, {"sound", sound}});
+    files.push_back({{"path", path}, {"size", report.size}, {"sha256", digest_json(report)}, {"sound", sound}});
     if (original) files.back()["derived"] = std::move(derivation);
   }
   context.out.document({{"files", files}, {"findings", findings_json(all)}});

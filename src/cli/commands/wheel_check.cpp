@@ -90,7 +90,7 @@ Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings
   for (const auto& wheel : wheels)
     files.push_back({{"path", wheel.contents.path},
                      {"size", wheel.contents.report.size},
-                     {"sha256", wheel.contents.report.sha256.hex()},
+                     {"sha256", digest_json(wheel.contents.report)},
                      {"policy", verdict_json(wheel)}});
   Json consumers = Json::array();
   for (const auto& consumer : refusals.consumers)
@@ -106,7 +106,8 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto tables, load_tables(context));
   TRY(auto refusals, inspect::parse_refusals({context.resources.read(k_refusals).value_or(""), k_refusals}));
   TRY(auto operands, wheels_of(context, arguments));
-  TRY(auto wheels, inspect_wheels(context, tables, operands));
+  bool digest = context.out.json() || arguments.get("--format") == "json";
+  TRY(auto wheels, inspect_wheels(context, tables, {operands, digest}));
   auto found = findings_of_wheels(wheels, tables, {asked, windows, values, arguments.list("--allow-library")});
   auto looks_for = [&](const std::string& code) {
     bool about_family = code == "G103" || code == "G104";

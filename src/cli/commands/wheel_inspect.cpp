@@ -164,7 +164,7 @@ Json as_json(const InspectedWheel& wheel) {
           {"version", report.name ? Json(report.name->version.str()) : Json(nullptr)},
           {"tags", report.name ? Json(report.name->tags.expanded()) : Json::array()},
           {"size", report.size},
-          {"sha256", report.sha256.hex()},
+          {"sha256", digest_json(report)},
           {"files", report.record.size()},
           {"unpacked_bytes", unpacked_bytes(wheel.contents)},
           {"policy", verdict_json(wheel)},
@@ -177,7 +177,7 @@ Json as_json(const InspectedWheel& wheel) {
 Result<int> run_inspect(Context& context, const Arguments& arguments) {
   TRY(auto tables, load_tables(context));
   TRY(auto operand, file_operand(context, arguments.operands.at(0)));
-  TRY(auto wheels, inspect_wheels(context, tables, {std::move(operand)}));
+  TRY(auto wheels, inspect_wheels(context, tables, {{std::move(operand)}, context.out.json()}));
   const auto& wheel = wheels.front();
   auto look = context.out.data_look();
   context.out.findings(wheel.contents.report.findings);
