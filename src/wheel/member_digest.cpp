@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 #include <optional>
 #include <thread>
+#include <variant>
 #include <vector>
 
 namespace quarry::wheel {
@@ -15,7 +16,7 @@ namespace quarry::wheel {
 namespace {
 
 constexpr std::uint64_t k_own_thread_from = 16u << 20; // below, starting a thread costs more than it saves
-constexpr std::size_t k_buffers = 4;                   // of one chunk (1 MiB) each between inflating and digesting
+constexpr std::size_t k_buffers = 4; // of one chunk (1 MiB) each: one is inflated into, the others are digested
 
 const EVP_MD* evp_of(std::string_view algorithm) {
   if (algorithm == "sha256") return EVP_sha256();
@@ -38,19 +39,17 @@ private:
   std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_{EVP_MD_CTX_new(), EVP_MD_CTX_free};
 };
 
-// Takes copies of chunks, so that the decoder can reuse its buffer while they are digested.
+// Digests chunks that stay where they are, while the decoder fills the next buffer.
 class Lane {
 public:
   explicit Lane(Digest& digest) {
-    for (std::size_t i = 0; i < k_buffers; ++i) free_.push({});
+    for (std::size_t i = 0; i + 1 < k_buffers; ++i) free_.push({});
     thread_ = std::jthread([this, &digest] { run(digest); });
   }
   ~Lane() { join(); }
   Result<void> update(std::span<const std::byte> bytes) {
-    auto buffer = free_.pop();
-    if (!buffer) return finish(); // the thread has stopped, and says why
-    buffer->assign(bytes.begin(), bytes.end());
-    full_.push(std::move(*buffer));
+    if (!free_.pop()) return finish(); // the thread has stopped, and says why
+    full_.push(bytes);
     return {};
   }
   /// Waits until all chunks are digested. Fails as the thread did.
@@ -65,7 +64,7 @@ private:
     auto done = guarded([&]() -> Result<void> {
       while (auto chunk = full_.pop()) {
         digest.update(*chunk);
-        free_.push(std::move(*chunk));
+        free_.push({});
       }
       return {};
     });
@@ -77,7 +76,8 @@ private:
     if (thread_.joinable()) thread_.join();
   }
 
-  BoundedQueue<std::vector<std::byte>> free_{k_buffers}, full_{k_buffers};
+  BoundedQueue<std::monostate> free_{k_buffers}; ///< one for each buffer that may be filled, but for one
+  BoundedQueue<std::span<const std::byte>> full_{k_buffers};
   std::optional<Error> failure_; ///< read once the thread is joined
   std::jthread thread_;
 };
@@ -89,25 +89,24 @@ bool is_strong_digest(std::string_view algorithm) { return evp_of(algorithm) != 
 Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& member, const Digesting& how) {
   Digest digest(how.algorithm);
   if (!how.own_thread || member.size < k_own_thread_from) {
-    TRY_DO(zip.read(
-        member,
-        [&](std::span<const std::byte> chunk) -> Result<void> {
-          digest.update(chunk);
-          if (how.see) how.see(chunk);
-          return {};
-        },
-        how.cuts));
+    TRY_DO(zip.read(member,
+                    [&](std::span<const std::byte> chunk) -> Result<void> {
+                      digest.update(chunk);
+                      if (how.see) how.see(chunk);
+                      return {};
+                    },
+                    {how.cuts}));
     return digest.finish();
   }
+  std::array<std::vector<std::byte>, k_buffers> buffers; // they must live as long as the lane
   Lane lane(digest);
-  TRY_DO(zip.read(
-      member,
-      [&](std::span<const std::byte> chunk) -> Result<void> {
-        TRY_DO(lane.update(chunk));
-        if (how.see) how.see(chunk);
-        return {};
-      },
-      how.cuts));
+  TRY_DO(zip.read(member,
+                  [&](std::span<const std::byte> chunk) -> Result<void> {
+                    TRY_DO(lane.update(chunk));
+                    if (how.see) how.see(chunk);
+                    return {};
+                  },
+                  {how.cuts, buffers}));
   TRY_DO(lane.finish());
   return digest.finish();
 }

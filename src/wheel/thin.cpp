@@ -144,8 +144,8 @@ struct WrittenAs {
 /// The archive holds what is kept and what was proven, and nothing else.
 Result<void> read_back_thinned(const ThinPlan& plan, const WrittenAs& written, const content::Rope& archive,
                                const std::string& file_name) {
-  std::map<std::string_view, std::span<const std::uint32_t>> pieces;
-  for (const auto& entry : written.entries) pieces.emplace(entry.name, entry.pieces);
+  std::map<std::string_view, const zip::Written*> entries;
+  for (const auto& entry : written.entries) entries.emplace(entry.name, &entry);
   Findings findings;
   auto zip = zip::Reader::open(archive, file_name, findings);
   if (!zip || !findings.empty()) return reads_otherwise(findings.empty() ? file_name : findings.front().message);
@@ -157,9 +157,12 @@ Result<void> read_back_thinned(const ThinPlan& plan, const WrittenAs& written, c
     ++expected;
     const auto* found = zip->find(members[i].name);
     if (!found) return reads_otherwise(members[i].name);
-    TRY(bool same, look.thinned
-                       ? zip::inflates_to(*zip, *found, {*look.thinned, pieces[members[i].name], written.workers})
-                       : is_copy(plan.wheel.zip, members[i], *zip, *found));
+    auto reads_as_packed = [&] {
+      const auto& entry = *entries.at(members[i].name);
+      return zip::inflates_to(*zip, *found,
+                              {*look.thinned, entry.pieces, written.workers, entry.taken, look.old_stream.get()});
+    };
+    TRY(bool same, look.thinned ? reads_as_packed() : is_copy(plan.wheel.zip, members[i], *zip, *found));
     if (!same || found->executable() != members[i].executable()) return reads_otherwise(members[i].name);
   }
   if (zip->members().size() != expected) return reads_otherwise("it has other files");

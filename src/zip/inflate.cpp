@@ -15,7 +15,10 @@ namespace quarry::zip {
 namespace {
 
 constexpr std::size_t k_output_bytes = 1u << 20, k_input_bytes = 256u << 10;
-constexpr std::size_t k_cut_input_bytes = 1280u << 10; // a chunk, however badly it packs
+// A chunk, however badly it packs, and the head of the next block; room for several, since what is left is moved to
+// the front when the buffer is filled again.
+constexpr std::size_t k_cut_ahead_bytes = codec::encoded_bytes_max(k_output_bytes) + 1024;
+constexpr std::size_t k_cut_input_bytes = 4 * k_cut_ahead_bytes;
 static_assert(k_output_bytes == codec::k_chunk_bytes); // for cuts
 constexpr std::size_t k_first_input_bytes = 32u << 10; // who only wants to see how far content begins fetches no more
 
@@ -30,18 +33,19 @@ class Stream {
 public:
   Stream(const content::Rope& packed, std::uint64_t size, const Inflating& into)
       : packed_(packed), size_(size), into_(into),
-        in_(std::min<std::uint64_t>(into.cuts ? k_cut_input_bytes : k_input_bytes, packed.size())),
-        out_(std::min<std::uint64_t>(k_output_bytes, size + 1)) {
+        in_(std::min<std::uint64_t>(into.cuts ? k_cut_input_bytes : k_input_bytes, packed.size())) {
+    for (auto& buffer : into_.buffers) buffer.resize(std::min<std::uint64_t>(k_output_bytes, size + 1));
     isal_inflate_init(state_.get());
     if (into_.cuts) into_.cuts->assign(1, 0);
   }
 
   Result<void> run() {
     while (state_->block_state != ISAL_BLOCK_FINISH) {
-      if (state_->avail_in == 0 || begins_chunk()) TRY_DO(refill());
-      auto room = static_cast<std::size_t>(std::min<std::uint64_t>(out_.size() - made_ % k_output_bytes,
+      if (state_->avail_in == 0 || (begins_chunk() && state_->avail_in < k_cut_ahead_bytes)) TRY_DO(refill());
+      auto& out = into_.buffers[next_];
+      auto room = static_cast<std::size_t>(std::min<std::uint64_t>(out.size() - made_ % k_output_bytes,
                                                                    size_ - made_ + 1)); // one more than there may be
-      state_->next_out = reinterpret_cast<std::uint8_t*>(out_.data());
+      state_->next_out = reinterpret_cast<std::uint8_t*>(out.data());
       state_->avail_out = static_cast<std::uint32_t>(room);
       bool starved = state_->avail_in == 0;
       if (isal_inflate(state_.get()) != ISAL_DECOMP_OK) return broken("the compressed data is damaged");
@@ -50,7 +54,10 @@ public:
         return broken("the compressed data ends too early");
       made_ += n;
       if (made_ > size_) return broken(fmt::format("the data is longer than the {} bytes it should have", size_));
-      if (n) TRY_DO(into_.tap(std::span(out_).first(n)));
+      if (n) {
+        next_ = (next_ + 1) % into_.buffers.size();
+        TRY_DO(into_.tap(std::span(out).first(n)));
+      }
       if (n && into_.cuts && made_ % k_output_bytes == 0) TRY_DO(find_cut());
     }
     if (made_ != size_) return broken(fmt::format("the data has {} bytes, not {}", made_, size_));
@@ -95,13 +102,17 @@ private:
   std::uint64_t size_, made_ = 0, read_ = 0;
   const Inflating& into_;
   std::unique_ptr<inflate_state> state_ = std::make_unique<inflate_state>();
-  std::vector<std::byte> in_, out_;
+  std::vector<std::byte> in_;
+  std::size_t next_ = 0; ///< of the buffers: the next chunk goes there
 };
 
 } // namespace
 
 Result<void> inflate(const content::Rope& packed, std::uint64_t size, const Inflating& into) {
-  return Stream(packed, size, into).run();
+  std::vector<std::byte> own;
+  auto with = into;
+  if (with.buffers.empty()) with.buffers = std::span(&own, 1);
+  return Stream(packed, size, with).run();
 }
 
 } // namespace quarry::zip

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 namespace quarry::zip {
 
 struct Inflating {
   std::function<Result<void>(std::span<const std::byte>)> tap; ///< gets chunks of at most 1 MiB
   Cuts* cuts = nullptr;                                        ///< if not null, they are looked for
+  std::span<std::vector<std::byte>> buffers = {};              ///< as of Reading
 };
 
 /// Inflates all of `packed`, which must be one stream, end exactly there and give exactly `size` bytes. Stops at the

@@ -1,5 +1,6 @@
 #include "zip/inflate.hpp"
 
+#include <array>
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
@@ -67,6 +68,28 @@ TEST(ZipInflate, GivesBackWhatWasDeflated) {
         ASSERT_TRUE(got) << size << " " << strategy << " " << level;
         EXPECT_TRUE(*got == data);
       }
+}
+
+TEST(ZipInflate, LeavesChunksAloneWhileOthersFollow) {
+  std::mt19937 random(5);
+  const std::size_t size = 5u << 20;
+  auto data = sample(random, size);
+  std::array<std::vector<std::byte>, 3> buffers;
+  std::vector<std::span<const std::byte>> chunks;
+  std::string out;
+  auto take_oldest = [&] {
+    out.append(reinterpret_cast<const char*>(chunks.front().data()), chunks.front().size());
+    chunks.erase(chunks.begin());
+  };
+  auto tap = [&](std::span<const std::byte> chunk) -> Result<void> {
+    chunks.push_back(chunk);
+    if (chunks.size() == buffers.size()) take_oldest();
+    return {};
+  };
+  auto packed = content::Rope::literal(deflated(data, 6, Z_DEFAULT_STRATEGY));
+  ASSERT_TRUE(inflate(packed, size, {tap, nullptr, buffers}));
+  while (!chunks.empty()) take_oldest();
+  EXPECT_TRUE(out == data);
 }
 
 // A stream that zlib refuses must not be accepted: other readers use zlib. `size` chooses the decoder.

@@ -130,7 +130,10 @@ Result<void> Layout::add(const Entry& entry, const PackedChunk& chunk) {
   begin_sync(bytes.size());
   current_.stored_size += bytes.size();
   bool one_of_several = chunk.offset > 0 || !chunk.last;
-  if (one_of_several && !store) current_.pieces.push_back(static_cast<std::uint32_t>(bytes.size()));
+  if (one_of_several && !store) {
+    if (chunk.taken) current_.taken.push_back(current_.pieces.size());
+    current_.pieces.push_back(static_cast<std::uint32_t>(bytes.size()));
+  }
   return chunk.last ? complete(entry, chunk) : Result<void>{};
 }
 
@@ -180,6 +183,7 @@ Result<void> Layout::store_instead(const Entry& entry) {
   place_.method = k_method_stored;
   current_.stored_size = 0;
   current_.pieces.clear();
+  current_.taken.clear();
   std::uint32_t crc = 0;
   TRY_DO(content::pump(entry.data, [&](std::span<const std::byte> part) -> Result<void> {
     crc = crc32(crc, part);

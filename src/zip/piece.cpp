@@ -12,6 +12,10 @@ namespace {
 std::uint8_t* raw(const std::byte* p) { return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(p)); }
 } // namespace
 
+bool is_zeros(const content::Rope& rope, std::uint64_t begin, std::uint64_t size) {
+  return content::same_piece({rope, begin}, {content::Rope::zeros(size), 0}, size);
+}
+
 struct PieceInflater::State {
   inflate_state stream;
   std::vector<std::byte> out = std::vector<std::byte>(codec::k_chunk_bytes + 1); // one more than a piece may give

@@ -2,12 +2,17 @@
 // Private to the room.
 // One piece of a deflate stream: whole blocks, from a byte to a byte. The writer's streams are made of such pieces, one
 // for each chunk (codec/deflate_chunk.hpp).
+#include "content/rope.hpp"
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace quarry::zip {
+
+/// Whether a part of the rope consists of Rope::zeros(). Reads nothing: zeros that a file holds do not count.
+bool is_zeros(const content::Rope& rope, std::uint64_t begin, std::uint64_t size);
 
 struct Piece {
   std::span<const std::byte> packed;

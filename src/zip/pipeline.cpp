@@ -38,7 +38,7 @@ struct Slot {
   explicit Slot(const ChunkRoom& room) : input(room.history + room.data), output(codec::encoded_bytes_max(room.data)) {}
   std::vector<std::byte> input, output;
   PackedChunk chunk;
-  std::size_t history = 0;
+  std::span<const std::byte> history; ///< the bytes before the chunk
   bool whole_entry = false;
   // Guarded by Progress::mutex.
   bool loaded = false, packed = false, hashed = false;
@@ -67,10 +67,11 @@ public:
     offset_ += n;
     s.chunk.last = offset_ == e.data.size();
     s.whole_entry = s.chunk.last && s.chunk.offset == 0;
-    s.history = profile_ == codec::Profile::stored
-                    ? 0
-                    : static_cast<std::size_t>(std::min<std::uint64_t>(codec::k_history_bytes, s.chunk.offset));
-    s.chunk.data = std::span(s.input).subspan(s.history, static_cast<std::size_t>(n));
+    auto before = profile_ == codec::Profile::stored
+                      ? 0
+                      : static_cast<std::size_t>(std::min<std::uint64_t>(codec::k_history_bytes, s.chunk.offset));
+    s.history = std::span(s.input).first(before);
+    s.chunk.data = std::span(s.input).subspan(before, static_cast<std::size_t>(n));
     if (s.chunk.last) ++entry_, offset_ = 0;
   }
 
@@ -119,16 +120,23 @@ struct Progress {
 /// Reads and packs one chunk; with the digest of an entry that it holds whole.
 class Packer {
 public:
-  Packer(std::span<const Entry> entries, codec::Profile profile)
-      : entries_(entries), profile_(profile), encoder_(profile) {}
+  /// `zeros` is as long as the longest chunk.
+  Packer(std::span<const Entry> entries, codec::Profile profile, std::span<const std::byte> zeros)
+      : entries_(entries), profile_(profile), zeros_(zeros), encoder_(profile) {}
 
   Result<void> read(Slot& s) const {
-    const auto& c = s.chunk;
-    return entries_[c.entry].data.read(c.offset - s.history, std::span(s.input).first(s.history + c.data.size()));
+    auto& c = s.chunk;
+    const auto& data = entries_[c.entry].data;
+    const auto begin = c.offset - s.history.size(), size = s.history.size() + c.data.size();
+    if (!is_zeros(data, begin, size)) return data.read(begin, std::span(s.input).first(size));
+    // What thinning leaves: a thousand chunks that need not be written to memory.
+    s.history = zeros_.first(s.history.size());
+    c.data = zeros_.first(c.data.size());
+    return {};
   }
   Result<void> pack(Slot& s) {
     auto& c = s.chunk;
-    c.crc = crc32(0, c.data);
+    c.crc = crc_of(c.data);
     TRY_DO(encode(s));
     if (!s.whole_entry) return {};
     hasher_.update(c.data);
@@ -137,6 +145,11 @@ public:
   }
 
 private:
+  std::uint32_t crc_of(std::span<const std::byte> data) {
+    if (data.data() != zeros_.data()) return crc32(0, data);
+    if (data.size() != crc_of_zeros_.first) crc_of_zeros_ = {data.size(), crc32(0, data)};
+    return crc_of_zeros_.second;
+  }
   Result<void> encode(Slot& s) {
     auto& c = s.chunk;
     if (profile_ == codec::Profile::stored || c.data.empty()) {
@@ -145,7 +158,7 @@ private:
     }
     TRY(bool taken, take_from_old_stream(s));
     if (taken) return {};
-    auto encoded = encoder_.encode({c.data, std::span(s.input).first(s.history), c.last}, s.output);
+    auto encoded = encoder_.encode({c.data, s.history, c.last}, s.output);
     c.method = encoded.method;
     c.packed = std::span(s.output).first(encoded.size);
     return {};
@@ -159,14 +172,17 @@ private:
     auto packed = std::span(s.output).first(place->second.size);
     TRY_DO(old->bytes.read(place->second.begin, packed));
     if (!inflater_) inflater_ = std::make_unique<PieceInflater>();
-    if (!inflater_->gives({packed, std::span(s.input).first(s.history), false}, c.data)) return false;
+    if (!inflater_->gives({packed, s.history, false}, c.data)) return false;
     c.method = codec::ChunkMethod::dense;
     c.packed = packed;
+    c.taken = true;
     return true;
   }
 
   std::span<const Entry> entries_;
   codec::Profile profile_;
+  std::span<const std::byte> zeros_;
+  std::pair<std::size_t, std::uint32_t> crc_of_zeros_ = {}; ///< of that many
   codec::ChunkEncoder encoder_;
   std::unique_ptr<PieceInflater> inflater_ = {}; ///< made when the first chunk needs it
   Sha256Hasher hasher_;
@@ -178,9 +194,10 @@ public:
       : entries_(entries), profile_(profile), workers_(std::max(1u, workers)), cutter_(entries, profile),
         total_(cutter_.count_chunks()) {
     auto room = room_for(entries);
+    memory_.zeros.resize(room.data);
     auto count = std::min(total_, workers_ * k_window_per_worker + k_window_extra);
-    slots_.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) slots_.emplace_back(room);
+    memory_.slots.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) memory_.slots.emplace_back(room);
   }
 
   Result<void> run(const ChunkConsumer& consume) {
@@ -211,13 +228,13 @@ private:
     progress_.stop([&] { progress_.thrown = std::move(done).error().with_context("while packing"); });
   }
 
-  Slot& slot(std::size_t number) { return slots_[number % slots_.size()]; }
+  Slot& slot(std::size_t number) { return memory_.slots[number % memory_.slots.size()]; }
 
   /// The next chunk, once a slot is free; null after the last one, or when the pipeline stops.
   Slot* claim() {
     std::unique_lock lock(progress_.mutex);
     auto& p = progress_;
-    if (!p.wait(p.room, lock, [&] { return p.claimed == total_ || p.claimed < p.delivered + slots_.size(); }))
+    if (!p.wait(p.room, lock, [&] { return p.claimed == total_ || p.claimed < p.delivered + memory_.slots.size(); }))
       return nullptr;
     if (p.claimed == total_) return nullptr;
     auto& s = slot(p.claimed++);
@@ -226,7 +243,7 @@ private:
   }
 
   void work() {
-    Packer packer(entries_, profile_);
+    Packer packer(entries_, profile_, memory_.zeros);
     while (auto* s = claim()) {
       if (auto read = packer.read(*s); !read) {
         progress_.update(progress_.done, [&] {
@@ -287,7 +304,11 @@ private:
   unsigned workers_;
   Cutter cutter_; ///< guarded by the mutex of progress_
   std::size_t total_;
-  std::vector<Slot> slots_;
+  struct Memory {
+    std::vector<Slot> slots;
+    std::vector<std::byte> zeros; ///< the bytes of all chunks that are zeros
+  };
+  Memory memory_;
   Progress progress_;
 };
 

@@ -22,6 +22,7 @@ struct PackedChunk {
   codec::ChunkMethod method = codec::ChunkMethod::stored;
   std::uint32_t crc = 0; ///< of data
   Sha256 sha256;         ///< of the whole entry, in its last chunk only
+  bool taken = false;    ///< `packed` are bytes of Entry::old_stream
 };
 
 using ChunkConsumer = std::function<Result<void>(const PackedChunk&)>;

@@ -1,6 +1,5 @@
 #include "zip/read_back.hpp"
 
-#include "base/zeros.hpp"
 #include "codec/deflate_chunk.hpp"
 #include "sys/clock.hpp"
 #include "thread/pool.hpp"
@@ -37,6 +36,13 @@ struct Pieces {
   content::Rope packed;
   const content::Rope& content;
   std::vector<std::uint64_t> begins; ///< of each piece in `packed`; then the end of the last
+  const PackedContent& how;
+  /// Where the old stream has the piece, if it was taken from there.
+  std::optional<OldStream::Place> old_place(std::size_t number) const {
+    if (!std::ranges::binary_search(how.taken, number)) return std::nullopt;
+    auto place = how.old_stream->chunks.find(number);
+    return place == how.old_stream->chunks.end() ? std::nullopt : std::optional(place->second);
+  }
 };
 
 /// Reads the pieces of one task.
@@ -52,18 +58,29 @@ public:
     const bool last = begin + size == pieces_.content.size();
     packed_.resize(pieces_.begins[number + 1] - pieces_.begins[number]);
     TRY_DO(pieces_.packed.read(pieces_.begins[number], packed_));
+    const bool zeros = !last && is_zeros(pieces_.content, begin - history, history + size);
+    if (zeros && zeros_.history == history && packed_ == zeros_.packed) return std::optional(zeros_.crc);
     data_.resize(history + size);
     TRY_DO(pieces_.content.read(begin - history, data_));
-    bool zeros = !last && zeros::all_zero({reinterpret_cast<const char*>(data_.data()), data_.size()});
-    if (zeros && zeros_.history == history && packed_ == zeros_.packed) return std::optional(zeros_.crc);
     auto [before, data] = std::pair(std::span(data_).first(history), std::span(data_).subspan(history));
-    if (!inflater_.gives({packed_, before, last}, data)) return std::optional<std::uint32_t>();
+    if (auto place = pieces_.old_place(number)) {
+      TRY(bool same, is_at(*place));
+      if (!same) return std::optional<std::uint32_t>();
+    } else if (!inflater_.gives({packed_, before, last}, data)) {
+      return std::optional<std::uint32_t>();
+    }
     auto crc = crc32(0, data);
     if (zeros) zeros_ = {history, crc, packed_};
     return std::optional(crc);
   }
 
 private:
+  /// Whether the piece is the old stream's bytes at `place`.
+  Result<bool> is_at(const OldStream::Place& place) {
+    old_.resize(place.size);
+    TRY_DO(pieces_.how.old_stream->bytes.read(place.begin, old_));
+    return packed_ == old_;
+  }
   /// The last piece for zeros behind zeros, which was inflated.
   struct Zeros {
     std::uint64_t history = 0;
@@ -73,7 +90,7 @@ private:
   const Pieces& pieces_;
   PieceInflater inflater_;
   Zeros zeros_;
-  std::vector<std::byte> packed_, data_;
+  std::vector<std::byte> packed_, data_, old_;
 };
 
 } // namespace
@@ -82,7 +99,7 @@ Result<bool> inflates_to(const Reader& zip, const Member& member, const PackedCo
   if (member.size != expected.content.size()) return false;
   if (expected.pieces.empty()) return whole_inflates_to(zip, member, expected.content);
   const auto count = expected.pieces.size();
-  Pieces pieces{zip.archive().slice(member.data_offset, member.stored_size), expected.content, {0}};
+  Pieces pieces{zip.archive().slice(member.data_offset, member.stored_size), expected.content, {0}, expected};
   for (auto size : expected.pieces) pieces.begins.push_back(pieces.begins.back() + size);
   if (member.method != k_method_deflate || pieces.begins.back() != member.stored_size ||
       count != (member.size + codec::k_chunk_bytes - 1) / codec::k_chunk_bytes)

@@ -5,6 +5,7 @@
 #include "sys/process.hpp"
 #include "zip/piece.hpp"
 #include "zip/writer.hpp"
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -23,15 +24,16 @@ std::string text_of(std::size_t size, unsigned seed) {
   return text;
 }
 
+struct Made {
+  Written written;
+  std::string archive;
+};
+
 class ReadBack : public testing::Test {
 protected:
   void SetUp() override { directory_ = sys::make_temporary_directory(testing::TempDir(), "zip-").value(); }
   void TearDown() override { ASSERT_TRUE(sys::remove_tree(directory_)); }
 
-  struct Made {
-    Written written;
-    std::string archive;
-  };
   Made packed(const Entry& entry, codec::Profile profile = codec::Profile::release) {
     auto path = directory_ + "/x.zip";
     Report report;
@@ -53,6 +55,11 @@ protected:
   std::string directory_;
 };
 
+/// `content` as a file has it: its zeros are bytes.
+content::Rope as_bytes(const content::Rope& content) {
+  return content::Rope::literal(content.read_all(1u << 30).value());
+}
+
 /// Text, zeros as thinning leaves them, text: three pieces that are zeros behind zeros.
 content::Rope with_zeros() {
   auto rope = content::Rope::literal(text_of(k_chunk + 70'000, 1));
@@ -73,6 +80,36 @@ TEST_F(ReadBack, ComparesEachPiece) {
         EXPECT_FALSE(reads(made.archive, content.overlay(place, "\x01"), how)) << place;
     EXPECT_FALSE(reads(made.archive, content.slice(0, content.size() - 1), pieces));
   }
+}
+
+TEST_F(ReadBack, ZerosThatNobodyWritesToMemoryPackLikeThoseOfAFile) {
+  for (auto profile : {codec::Profile::stored, codec::Profile::ci, codec::Profile::release}) {
+    for (const auto& content : {with_zeros(), content::Rope::zeros(2 * k_chunk + 5), content::Rope::zeros(7),
+                                content::Rope::zeros(k_chunk).append(content::Rope::literal("end"))}) {
+      auto made = packed({"x", content}, profile);
+      EXPECT_EQ(made.archive, packed({"x", as_bytes(content)}, profile).archive) << content.size();
+      EXPECT_EQ(made.written.sha256, content::sha256_of(content).value());
+      EXPECT_TRUE(reads(made.archive, content, made.written.pieces));
+      EXPECT_TRUE(reads(made.archive, as_bytes(content), made.written.pieces));
+    }
+  }
+}
+
+TEST_F(ReadBack, LeavesStoredChunksAloneWhileOthersFollow) {
+  const auto content = content::Rope::literal(text_of(3 * k_chunk + 9, 10));
+  auto made = packed({"x", content}, codec::Profile::stored);
+  auto zip = opened(made.archive);
+  std::array<std::vector<std::byte>, 4> buffers;
+  std::vector<std::span<const std::byte>> chunks;
+  auto tap = [&](std::span<const std::byte> chunk) -> Result<void> {
+    chunks.push_back(chunk);
+    return {};
+  };
+  ASSERT_TRUE(zip.read(zip.members().at(0), tap, {nullptr, buffers}));
+  ASSERT_EQ(chunks.size(), buffers.size());
+  Sha256Hasher hasher;
+  for (const auto& chunk : chunks) hasher.update(chunk);
+  EXPECT_EQ(hasher.finish(), made.written.sha256);
 }
 
 TEST_F(ReadBack, ReadsThePiecesOfZerosThatItDoesNotInflate) {
@@ -135,7 +172,7 @@ TEST(PieceInflater, WantsTheEndOfABlock) {
 /// The cuts of the only member.
 Cuts cuts_of(const Reader& zip) {
   Cuts cuts;
-  EXPECT_TRUE(zip.read(zip.members().at(0), [](std::span<const std::byte>) -> Result<void> { return {}; }, &cuts));
+  EXPECT_TRUE(zip.read(zip.members().at(0), [](std::span<const std::byte>) -> Result<void> { return {}; }, {&cuts}));
   return cuts;
 }
 
@@ -169,6 +206,41 @@ TEST_F(ReadBack, TakesChunksOfAnOldStreamIfTheyGiveTheSameBytes) {
   EXPECT_EQ(made.written.pieces[3], old.written.pieces[3]);
   EXPECT_NE(made.written.pieces[0], plain.written.pieces[0]);
   EXPECT_EQ(made.written.sha256, plain.written.sha256);
+}
+
+/// Whether the member reads back as `content`, of which pieces were taken from `stream`.
+bool reads_taken(const Made& made, const content::Rope& content, const OldStream& stream) {
+  Findings findings;
+  auto zip = Reader::open(content::Rope::literal(made.archive), "x.zip", findings, {.ratio_max = 2000}).value();
+  const auto& written = made.written;
+  return inflates_to(zip, zip.members().at(0), {content, written.pieces, 3, written.taken, &stream}).value();
+}
+
+TEST_F(ReadBack, ComparesTakenPiecesWithTheOldStream) {
+  const auto content = content::Rope::literal(text_of(4 * k_chunk + 9, 7));
+  auto old = packed({"x", content}, codec::Profile::ci);
+  const auto begin = opened(old.archive).members().at(0).data_offset;
+  auto stream = std::make_shared<OldStream>();
+  stream->bytes = content::Rope::literal(old.archive).slice(begin, old.written.stored_size);
+  std::uint64_t at = 0;
+  for (std::size_t i : {0u, 1u, 2u}) {
+    if (i != 1) stream->chunks[i] = {at, old.written.pieces[i]}; // chunk 1 is packed
+    at += old.written.pieces[i];
+  }
+  auto made = packed({"x", content, false, stream});
+  EXPECT_EQ(made.written.taken, (std::vector<std::size_t>{0, 2}));
+  EXPECT_TRUE(reads_taken(made, content, *stream));
+  EXPECT_FALSE(reads_taken(made, content.overlay(100, "\x01"), *stream)); // by its CRC
+  auto place = opened(made.archive).members().at(0).data_offset;
+  for (std::size_t i = 0; i < 3; ++i) {
+    auto damaged = made;
+    damaged.archive[place + made.written.pieces[i] / 2] ^= 4;
+    EXPECT_FALSE(reads_taken(damaged, content, *stream)) << i;
+    place += made.written.pieces[i];
+  }
+  auto other = *stream;
+  other.bytes = other.bytes.overlay(stream->chunks[2].begin + 50, "other");
+  EXPECT_FALSE(reads_taken(made, content, other));
 }
 
 TEST_F(ReadBack, PacksWhatAnOldStreamDoesNotHold) {

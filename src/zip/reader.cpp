@@ -235,6 +235,21 @@ std::optional<std::vector<Member>> open_members(const content::Rope& archive, De
   return members;
 }
 
+/// content::pump() into the buffers of Reading.
+Result<void> copy(const content::Rope& bytes, std::span<std::vector<std::byte>> buffers,
+                  const std::function<Result<void>(std::span<const std::byte>)>& tap) {
+  constexpr std::uint64_t k_chunk = 1u << 20;
+  if (buffers.empty()) return content::pump(bytes, tap);
+  std::size_t number = 0;
+  for (std::uint64_t at = 0; at < bytes.size(); at += k_chunk) {
+    auto& buffer = buffers[number++ % buffers.size()];
+    buffer.resize(static_cast<std::size_t>(std::min(k_chunk, bytes.size() - at)));
+    TRY_DO(bytes.read(at, buffer));
+    TRY_DO(tap(buffer));
+  }
+  return {};
+}
+
 } // namespace
 
 std::uint64_t expansion_allowed(std::uint64_t archive_bytes, const Limits& limits) {
@@ -264,7 +279,7 @@ const Member* Reader::find(std::string_view name) const {
 }
 
 Result<void> Reader::read(const Member& member, const std::function<Result<void>(std::span<const std::byte>)>& tap,
-                          Cuts* cuts) const {
+                          const Reading& how) const {
   auto packed = archive_.slice(member.data_offset, member.stored_size);
   std::uint32_t crc = 0;
   auto checked = [&](std::span<const std::byte> chunk) -> Result<void> {
@@ -275,9 +290,9 @@ Result<void> Reader::read(const Member& member, const std::function<Result<void>
   auto where = [&] { return fmt::format("while reading {}!{}", name_, names::printable(member.name)); };
   bool nothing = member.is_directory && member.stored_size == 0;
   if (member.method == k_method_deflate && !nothing)
-    TRY_DO(inflate(packed, member.size, {checked, cuts}), where());
+    TRY_DO(inflate(packed, member.size, {checked, how.cuts, how.buffers}), where());
   else
-    TRY_DO(content::pump(packed, checked), where());
+    TRY_DO(copy(packed, how.buffers, checked), where());
   if (crc != member.crc)
     return fail(Error{ErrorKind::corrupt,
                       "Z005",

@@ -42,6 +42,13 @@ std::uint64_t expansion_allowed(std::uint64_t archive_bytes, const Limits& limit
 /// first chunk begins at 0.
 using Cuts = std::vector<std::uint64_t>;
 
+struct Reading {
+  Cuts* cuts = nullptr; ///< gets those of a deflated member, if it is not null
+  /// If there are any, the chunks stand in these in turn, so that each stays unchanged until one less than their number
+  /// have come after it: another thread may look at it meanwhile.
+  std::span<std::vector<std::byte>> buffers = {};
+};
+
 class Reader {
 public:
   /// Reads and checks the whole framing: end records, central directory, every local header, that records are back to
@@ -54,9 +61,9 @@ public:
   const Member* find(std::string_view name) const;
   const content::Rope& archive() const { return archive_; }
   /// Inflates one member in chunks of at most 1 MiB; checks size and CRC (corrupt Z005). Stops between
-  /// two chunks when the program is interrupted (cancelled D006). `cuts` gets those of a deflated member. Thread-safe.
+  /// two chunks when the program is interrupted (cancelled D006). Thread-safe.
   Result<void> read(const Member& member, const std::function<Result<void>(std::span<const std::byte>)>& tap,
-                    Cuts* cuts = nullptr) const;
+                    const Reading& how = {}) const;
   Result<std::string> read_all(const Member& member, std::uint64_t max_bytes) const;
 
 private:

@@ -46,6 +46,7 @@ struct Written {
   Sha256 sha256;
   /// The stored bytes of each chunk of a new, deflated entry that has several; else empty.
   std::vector<std::uint32_t> pieces = {};
+  std::vector<std::size_t> taken = {}; ///< the numbers of those pieces that are Entry::old_stream's, ascending
 };
 
 struct Options {
