@@ -138,7 +138,7 @@ def plain(request):
         handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(directory))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         handler.func.log_message = lambda *_: None
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         request.addfinalizer(server.server_close)
         request.addfinalizer(server.shutdown)
         return f"http://127.0.0.1:{server.server_port}"

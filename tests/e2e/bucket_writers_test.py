@@ -99,42 +99,40 @@ class Watcher(threading.Thread):
             self.wrong.append(repr(error))
 
 
-def test_many_writers_share_one_channel(tmp_path):
-    assert radosgw.available(), "radosgw is missing: tools/setup --test"
-    with radosgw.serve() as server:
-        bucket = Bucket(server, radosgw.bucket_name(), "p")
-        bucket.client.make_bucket(bucket.name)
-        stop = threading.Event()
-        watchers = [Watcher(bucket, page, stop) for page in (PAGE, COPY) * (READERS // 2)]
-        for watcher in watchers:
-            watcher.start()
+def test_many_writers_share_one_channel(ceph, tmp_path):
+    bucket = Bucket(ceph, radosgw.bucket_name(), "p")
+    bucket.client.make_bucket(bucket.name)
+    stop = threading.Event()
+    watchers = [Watcher(bucket, page, stop) for page in (PAGE, COPY) * (READERS // 2)]
+    for watcher in watchers:
+        watcher.start()
 
-        def write(writer: int) -> list[str]:
-            failures = []
-            for number in range(PUBLISHES):
-                directory = tmp_path / f"{writer}-{number}"
-                directory.mkdir()
-                distributions.wheel(directory, "demo", f"{writer}.{number}")
-                words = ["publish", directory, "--run-id", f"{writer}{number:03}", "--platform", "linux", "--channel", "staging", "--store", bucket.locator]
-                for _ in range(20):  # exit 5, 7 and 8 say that the same command may succeed: others were faster for long
-                    done = quarry(*words, environment=bucket.environment)
-                    if done.code not in (5, 7, 8):
-                        break
-                failures += [done.err] if done.code else []
-            return failures
+    def write(writer: int) -> list[str]:
+        failures = []
+        for number in range(PUBLISHES):
+            directory = tmp_path / f"{writer}-{number}"
+            directory.mkdir()
+            distributions.wheel(directory, "demo", f"{writer}.{number}")
+            words = ["publish", directory, "--run-id", f"{writer}{number:03}", "--platform", "linux", "--channel", "staging", "--store", bucket.locator]
+            for _ in range(20):  # exit 5, 7 and 8 say that the same command may succeed: others were faster for long
+                done = quarry(*words, environment=bucket.environment)
+                if done.code not in (5, 7, 8):
+                    break
+            failures += [done.err] if done.code else []
+        return failures
 
-        with ThreadPoolExecutor(WRITERS) as pool:
-            failures = [failure for each in pool.map(write, range(1, WRITERS + 1)) for failure in each]
-        stop.set()
-        for watcher in watchers:
-            watcher.join()
-        assert not failures, failures[0]
-        assert not [wrong for watcher in watchers for wrong in watcher.wrong]
-        assert all(watcher.reads > 10 for watcher in watchers)
-        expected = {f"demo-{writer}.{number}-py3-none-any.whl" for writer in range(1, WRITERS + 1) for number in range(PUBLISHES)}
-        assert {name for name, _ in bucket.files("staging")} == expected, "nothing is lost"
-        assert set(bucket.links(PAGE)) == expected
-        assert not bucket.dangling() and not bucket.differing()
+    with ThreadPoolExecutor(WRITERS) as pool:
+        failures = [failure for each in pool.map(write, range(1, WRITERS + 1)) for failure in each]
+    stop.set()
+    for watcher in watchers:
+        watcher.join()
+    assert not failures, failures[0]
+    assert not [wrong for watcher in watchers for wrong in watcher.wrong]
+    assert all(watcher.reads > 10 for watcher in watchers)
+    expected = {f"demo-{writer}.{number}-py3-none-any.whl" for writer in range(1, WRITERS + 1) for number in range(PUBLISHES)}
+    assert {name for name, _ in bucket.files("staging")} == expected, "nothing is lost"
+    assert set(bucket.links(PAGE)) == expected
+    assert not bucket.dangling() and not bucket.differing()
 
 
 def kill_after(words: list, seconds: float, environment: dict[str, str]) -> None:

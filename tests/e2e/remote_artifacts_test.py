@@ -285,16 +285,14 @@ def test_a_full_disk_on_the_way(run, tmp_path):
         subprocess.run(["umount", small], check=True)
 
 
-def test_on_ceph(archives, expected, tmp_path):
-    assert radosgw.available(), "radosgw is missing: tools/setup --test"
-    with radosgw.serve() as server:
-        client = s3_server.Client(server.endpoint, radosgw.ACCESS, radosgw.SECRET)
-        name = radosgw.bucket_name()
-        client.make_bucket(name)
-        for file in archives.iterdir():
-            client.put(name, f"o-r/7-linux/{file.name}", file.read_bytes())
-        environment = clean_environment(**server.environment(), AWS_EC2_METADATA_DISABLED="true")
-        for source in ((f"s3://{name}/o-r/7-linux",), ("run:o-r/7-linux", "--store", f"s3://{name}")):
-            out = tmp_path / str(len(source))
-            good("artifact", "fetch", "--from", *source, "--output-dir", out, "--transfers", "3", environment=environment)
-            assert tree_of(out) == expected
+def test_on_ceph(ceph, archives, expected, tmp_path):
+    client = s3_server.Client(ceph.endpoint, radosgw.ACCESS, radosgw.SECRET)
+    name = radosgw.bucket_name()
+    client.make_bucket(name)
+    for file in archives.iterdir():
+        client.put(name, f"o-r/7-linux/{file.name}", file.read_bytes())
+    environment = clean_environment(**ceph.environment(), AWS_EC2_METADATA_DISABLED="true")
+    for source in ((f"s3://{name}/o-r/7-linux",), ("run:o-r/7-linux", "--store", f"s3://{name}")):
+        out = tmp_path / str(len(source))
+        good("artifact", "fetch", "--from", *source, "--output-dir", out, "--transfers", "3", environment=environment)
+        assert tree_of(out) == expected

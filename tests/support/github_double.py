@@ -91,6 +91,7 @@ def serve():
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self):
             split = urllib.parse.urlsplit(self.path)
@@ -108,7 +109,7 @@ def serve():
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
         yield github, f"http://127.0.0.1:{server.server_port}/api/v3"

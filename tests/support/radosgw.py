@@ -123,6 +123,7 @@ memstore device bytes = {MEMORY_BYTES}
 rgw data = {home}/rgw
 rgw gc obj min wait = 1
 rgw gc processor period = 2
+rgw gc max objs = 2
 rgw frontends = beast endpoint=127.0.0.1:{gateway} {FRONTEND}{tls}
 rgw thread pool size = 64
 rgw enable usage log = false

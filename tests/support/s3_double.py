@@ -581,7 +581,6 @@ def main() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"endpoint": f"{'https' if state.options.tls else 'http'}://127.0.0.1:{server.server_port}", "access_key": ACCESS, "secret_key": SECRET, "bucket": state.options.bucket}), flush=True)
     sys.stdin.read()
-    server.shutdown()
 
 
 if __name__ == "__main__":
