@@ -345,7 +345,7 @@ def empty_bucket():
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}", asked
     finally:
@@ -666,7 +666,7 @@ def test_a_bucket_by_its_name(packages: Path, tmp_path: Path):
         assert {f"42-linux/python/{FAMILY}/{name}" for name in PACKAGES | {"index.html"}} <= set(stored), "a bucket by its name has no prefix of a repository"
         assert outputs(tmp_path)["package_find_links_url"].endswith("/42-linux/python/gfx1151/index.html")
         store = ["--store", f"s3://{server.bucket}", "--run-github-repo", "ROCm/TheRock"]
-        compat("setup_venv", tmp_path / "env", "--packages", "demo-app", "--from-run-id", "42", "--artifact-group", FAMILY, *store, environment=environment)
+        compat("setup_venv", tmp_path / "env", "--packages", "demo-app", "--from-run-id", "42", "--artifact-group", FAMILY, "--use-uv", *store, environment=environment)
         assert installed(tmp_path / "env") == {"demo-app": "1.0+rocm7.1", "demo-lib": "2.0"}
         refuses("C043", "setup_venv", tmp_path / "other", "--packages", "demo-app", "--from-run-id", "42", "--artifact-group", "gfx906", *store, exit_code=3, environment=environment)
 
@@ -683,7 +683,7 @@ def test_setup_venv_from_a_run(group: str, packages: Path, tmp_path: Path):
         compat("upload_python_packages", "--input-packages-dir", other, "--run-id", "42", "--output-dir", store, "--artifact-group", "gfx1151")
     environment = job(tmp_path)
     env = tmp_path / "env"
-    words = ["setup_venv", env, "--from-run-id", "42", "--packages", "demo-app", "--store", f"file:{store}", "--no-clean", "--no-use-uv"]
+    words = ["setup_venv", env, "--from-run-id", "42", "--packages", "demo-app", "--store", f"file:{store}", "--no-clean", "--no-use-uv" if group else "--use-uv"]
     compat(*words, *(["--artifact-group", group] if group else []), "--activate-in-future-github-actions-steps", environment=environment)
     assert installed(env) == {"demo-app": "1.0+rocm7.1", "demo-lib": "2.0"}
     assert (tmp_path / "GITHUB_PATH").read_text() == f"{env}/bin\n" and outputs(tmp_path, "GITHUB_ENV") == {"VIRTUAL_ENV": str(env)}
@@ -702,7 +702,7 @@ def test_setup_venv_from_links(packages: Path, tmp_path: Path):
 
 def test_setup_venv_without_packages(tmp_path: Path):
     env = tmp_path / "env"
-    compat("setup_venv", env)
+    compat("setup_venv", env, "--use-uv")
     (env / "mine").touch()
     compat("setup_venv", env, "--no-clean", "--index-name", "nightly")
     assert (env / "mine").exists()

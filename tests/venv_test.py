@@ -19,8 +19,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support import clients, distributions, static_server  # noqa: E402
-from support.quarry import ROOT, clean_environment, good, quarry, refused  # noqa: E402
+from support import clients, distributions, environments, static_server  # noqa: E402
+from support.quarry import BY_UV, ROOT, clean_environment, good, quarry, refused  # noqa: E402
 from support.usual import each_once  # noqa: E402
 
 SETUP = """from setuptools import setup
@@ -65,7 +65,7 @@ def tools(tmp_path_factory) -> Path:
 
 
 def installed(env: Path) -> dict[str, str]:
-    rows = json.loads(subprocess.check_output([env / "bin/python", "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]))
+    rows = json.loads(environments.pip(env, "list", "--format", "json").stdout)
     return {row["name"]: row["version"] for row in rows if row["name"] not in ("pip", "setuptools", "wheel", "packaging")}
 
 
@@ -105,7 +105,7 @@ def test_several_pages_of_links(tmp_path):
         (tmp_path / name).mkdir()
         distributions.wheel(tmp_path / name, name, "1.0", requires=requires)
     links = [word for name in ("first-part", "second-part") for word in ("--find-links", tmp_path / name)]
-    for number, command in enumerate((("venv", "install"), ("compat", "setup_venv"))):
+    for number, command in enumerate((("venv", "install", *BY_UV), ("compat", "setup_venv"))):
         env = tmp_path / f"env{number}"
         good(*command, env, "--packages", "first-part", *links)
         assert installed(env) == {"first-part": "1.0", "second-part": "1.0"}
@@ -170,7 +170,7 @@ def held(directory: Path):
 
 def test_two_commands_do_not_work_in_one_environment(packages_with_extras, tmp_path):
     env = tmp_path / "env"
-    install = ["venv", "install", env, "--from", packages_with_extras, "--packages", "demo-app"]
+    install = ["venv", "install", *BY_UV, env, "--from", packages_with_extras, "--packages", "demo-app"]
     with held(env):
         refused("V017", 7, *install)
         refused("V017", 7, "venv", "create", env)
@@ -249,7 +249,7 @@ def store_with_base(tmp_path_factory) -> Path:
 @pytest.mark.parametrize(("installer", "source"), each_once(["pip", "uv"], ["run:7", "channel:staging"]))
 def test_dependencies_come_from_the_base_index(store_with_base, tmp_path, source, installer):
     env = tmp_path / "env"
-    good("venv", "create", env)
+    good("venv", "create", env, *(["--use-uv"] if installer == "uv" else []))
     good("venv", "install", env, "--from", source, "--store", f"file:{store_with_base}", "--packages", "demo-torch", "--installer", installer)
     assert installed(env) == {"demo-torch": "3.0", "demo-dep": "2.0", "demo-deeper": "1.5"}
     receipt = json.loads((env / "quarry-receipt.json").read_text())
@@ -262,7 +262,7 @@ def test_an_altered_file_of_the_base_index_is_refused(store_with_base, tmp_path)
     shutil.copytree(store_with_base, store)
     wheel = next(store.rglob("demo_deeper-*.whl"))
     wheel.write_bytes(wheel.read_bytes()[:-1] + b"!")
-    refused("V007", 6, "venv", "install", tmp_path / "env", "--from", "run:7", "--store", f"file:{store}", "--packages", "demo-torch")
+    refused("V007", 6, "venv", "install", *BY_UV, tmp_path / "env", "--from", "run:7", "--store", f"file:{store}", "--packages", "demo-torch")
 
 
 def test_what_is_not_a_requirement_is_refused_before_an_environment_is_made(packages_with_extras, tmp_path):

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import base_index, distributions, public_bucket, s3_server, small_artifacts, static_server  # noqa: E402
 from support.clients import client  # noqa: E402
-from support.quarry import clean_environment, good, quarry  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry  # noqa: E402
 from support.usual import each_once  # noqa: E402
 
 TOOLS = ["pip-oldest", "pip-newest", "uv"]
@@ -25,11 +25,11 @@ ONLY_THE_STORE = NOWHERE | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
 @pytest.fixture(scope="module")
-def store(packages, tmp_path_factory):
+def store(ceph, packages, tmp_path_factory):
     """A bucket behind nginx with run 1 and a base index; what the base index was filled from is gone."""
     assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
     upstream = base_index.upstream(tmp_path_factory.mktemp("upstream"))
-    with public_bucket.serve() as place:
+    with public_bucket.serve(ceph) as place:
         environment = clean_environment(NO_PROXY="127.0.0.1", **place.environment())
         good("publish", packages, "--store", place.locator, "--run-id", "1", "--platform", "linux", "--artifact-group", small_artifacts.FAMILY, "--channel", "staging", environment=environment)
         first, again = (done.json for done in base_index.sync(upstream, place.locator, environment, "--json", times=2))
@@ -193,6 +193,6 @@ def test_the_index_of_a_group_is_sound_and_comes_back(two_groups, tmp_path):
 
 def test_an_environment_of_one_group(two_groups, tmp_path):
     environment = clean_environment(NO_PROXY="127.0.0.1", **NOWHERE)
-    good("venv", "install", tmp_path / "env", "--from", "run:7-linux@two", "--packages", "demo-torch", "--store", f"file:{two_groups[0]}", environment=environment)
+    good("venv", "install", *BY_UV, tmp_path / "env", "--from", "run:7-linux@two", "--packages", "demo-torch", "--store", f"file:{two_groups[0]}", environment=environment)
     installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "env").rglob("*.dist-info")}
     assert {"demo_torch-2.9", "rocm-7.2.0", "rocm_kernels_two-7.2.0", "demo_app-1.0"} <= installed

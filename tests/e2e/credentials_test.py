@@ -17,7 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import distributions  # noqa: E402
-from support.quarry import ROOT, clean_environment, good, quarry  # noqa: E402
+from support.quarry import BY_UV, ROOT, clean_environment, good, quarry  # noqa: E402
 
 TOKEN = "S3CR3T-TOKEN-0123456789"
 QUERY = "signature=a1b2c3d4e5f6"
@@ -57,7 +57,7 @@ def index(tmp_path):
     (project / "index.html").write_text(f'<a href="{wheel.name}#sha256={digest}">{wheel.name}</a>')
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Handler, directory=str(directory)))
     server.shown, server.passed = [], 0
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     yield server, f"127.0.0.1:{server.server_port}/simple/"
     server.shutdown()
@@ -96,7 +96,7 @@ def test_the_code_under_test_gets_no_credentials(tmp_path, packages):
     environment, store = tmp_path / "env", tmp_path / "store"
     job = {name: f"{TOKEN}-{name}" for name in ("AWS_SECRET_ACCESS_KEY", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "GITHUB_TOKEN", "DEPLOY_SECRET")}
     job |= {"GITHUB_ENV": str(tmp_path / "github_env"), "WANTED": "it is here", "HIP_VISIBLE_DEVICES": "0"}
-    good("venv", "install", environment, "--from", packages, "--packages", "rocm", environment=clean_environment(**job))
+    good("venv", "install", *BY_UV, environment, "--from", packages, "--packages", "rocm", environment=clean_environment(**job))
     done = good("test", "--venv", environment, "--store", f"file:{store}", "--pass-env", "WANTED", "--", "env", environment=clean_environment(**job))
     log = texts_below(store / "evidence" / "logs", "*.txt")
     assert "WANTED=it is here" in log and "HIP_VISIBLE_DEVICES=0" in log and "PATH=" in log

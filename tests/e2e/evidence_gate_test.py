@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -37,15 +38,23 @@ def site_packages(env: Path) -> Path:
     return next(env.glob("lib/python3.*/site-packages"))
 
 
-@pytest.fixture
-def tested(store, tmp_path) -> tuple[Path, Path]:
-    """A store whose staging channel was installed and tested, and the environment."""
-    env = tmp_path / "env"
+@pytest.fixture(scope="module")
+def tested_once(packages, tmp_path_factory) -> tuple[Path, Path]:
+    place = tmp_path_factory.mktemp("tested")
+    store, env = place / "store", place / "env"
+    publish(packages, store, "1", "--channel", "staging")
     done = install(store, env, "channel:staging")
     assert done.code == 0, done.err
     done = test_env(store, env)
     assert done.code == 0, done.err
     return store, env
+
+
+@pytest.fixture
+def tested(tested_once, tmp_path) -> tuple[Path, Path]:
+    """A store of its own whose staging channel was installed and tested, and the environment, which all tests share."""
+    shutil.copytree(tested_once[0], tmp_path / "store")
+    return tmp_path / "store", tested_once[1]
 
 
 def test_evidence_on_exactly_these_files_opens_the_gate(store, tmp_path):
@@ -92,10 +101,11 @@ def test_a_second_version_needs_evidence_of_its_own(tested, next_packages, tmp_p
 def test_an_altered_environment_gives_no_evidence(tested):
     store, env = tested
     library = next(site_packages(env).glob("_rocm_sdk_core/lib/*.so*"))
-    with library.open("ab") as file:
-        file.write(b"!")
+    sound = library.read_bytes()
+    library.write_bytes(sound + b"!")
     before = len(list((store / "evidence").glob("*.json")))
     done = test_env(store, env)
+    library.write_bytes(sound)
     assert done.code == 6, done.err
     assert "V031" in done.err and library.name in done.err
     again = next(line for line in done.err.splitlines() if "hint:" in line)
@@ -172,10 +182,10 @@ def test_python_and_installer_must_be_there(store, tmp_path):
     environment = clean_environment(PATH="/usr/bin:/bin")
     no_uv = quarry("venv", "install", tmp_path / "env", "--from", "run:1", "--packages", "rocm", "--store", f"file:{store}", "--installer", "uv", environment=environment)
     assert no_uv.code in (0, 12), "12, or there is an uv in /usr/bin"
-    failing = quarry("venv", "install", tmp_path / "env", "--from", "run:1", "--packages", "no-such", "--store", f"file:{store}")
+    failing = quarry("venv", "install", *BY_UV, tmp_path / "env", "--from", "run:1", "--packages", "no-such", "--store", f"file:{store}")
     assert failing.code == 1 and "V010" in failing.err
     assert re.search(r"hint: run:1-linux has no no-such; it has: .*rocm", failing.err), failing.err
-    other = quarry("venv", "install", tmp_path / "env", "--from", "run:1", "--packages", "rocm==9.9", "--store", f"file:{store}")
+    other = quarry("venv", "install", *BY_UV, tmp_path / "env", "--from", "run:1", "--packages", "rocm==9.9", "--store", f"file:{store}")
     assert other.code == 1 and re.search(r"hint: run:1-linux has rocm \d", other.err), other.err
     assert not (tmp_path / "env/quarry-receipt.json").exists()
 
@@ -184,7 +194,7 @@ def test_github_actions_get_one_line_each(store, tmp_path):
     path, variables = tmp_path / "path", tmp_path / "env-file"
     path.write_text("/before\n")
     environment = clean_environment(GITHUB_PATH=str(path), GITHUB_ENV=str(variables))
-    done = quarry("venv", "create", tmp_path / "env", "--activate-in-future-github-actions-steps", environment=environment)
+    done = quarry("venv", "create", "--use-uv", tmp_path / "env", "--activate-in-future-github-actions-steps", environment=environment)
     assert done.code == 0, done.err
     assert path.read_text() == f"/before\n{tmp_path}/env/bin\n"
     assert variables.read_text() == f"VIRTUAL_ENV={tmp_path}/env\n"

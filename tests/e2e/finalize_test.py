@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import small_artifacts  # noqa: E402
+from support import environments, small_artifacts  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
 from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
 
@@ -88,14 +88,14 @@ def test_only_names_metadata_and_versions_change(line, final, candidate):
 
 
 def test_pip_installs_the_release_and_its_own_tests_pass(final, tmp_path):
-    env = tmp_path / "env"
-    subprocess.run([sys.executable, "-m", "venv", env], check=True)
-    plain = clean_environment(ROCM_SDK_TARGET_FAMILY=small_artifacts.FAMILY)
-    subprocess.run([env / "bin/pip", "install", "-q", "--no-index", "--find-links", final / "dist", PACKAGES], check=True, env=plain)
-    listed = subprocess.run([env / "bin/pip", "list", "--format", "json"], check=True, env=plain, capture_output=True)
+    env = environments.make(tmp_path / "env")
+    family = {"ROCM_SDK_TARGET_FAMILY": small_artifacts.FAMILY}
+    plain = clean_environment(**family)
+    environments.pip_install(env, "--no-index", "--find-links", final / "dist", PACKAGES, environment=family)
+    listed = environments.pip(env, "list", "--format", "json")
     versions = {one["name"]: one["version"] for one in json.loads(listed.stdout) if one["name"].startswith("rocm")}
     assert len(versions) >= 4 and set(versions.values()) == {"7.2.0"}
-    assert subprocess.run([env / "bin/pip", "check"], env=plain).returncode == 0
+    assert environments.pip(env, "check").returncode == 0
     said = subprocess.run([env / "bin/rocm-sdk", "version"], check=True, env=plain, capture_output=True, text=True)
     assert said.stdout.strip() == "7.2.0"
     assert subprocess.run([env / "bin/rocm-sdk", "test"], env=plain, capture_output=True).returncode == 0

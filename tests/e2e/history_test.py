@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import distributions, public_bucket, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
 from support.usual import each_once  # noqa: E402
 
 PREFIX = f"v2/{small_artifacts.FAMILY}"
@@ -318,19 +318,19 @@ def test_a_run_of_the_scripts_is_installed_from_the_bucket(bucket, era, installe
     environment["PATH"] = f"{uv}:{environment['PATH']}"
     store = ("--store", bucket.place.locator)
     source = "run:900-linux"
-    install = ("venv", "install", tmp_path / "env", "--packages", "demo", "--installer", installer, *store)
+    install = ("venv", "install", tmp_path / "env", "--packages", "demo", *store)
     if era == "feb":
-        done = refused("V036", 2, *install, "--from", source, environment=environment)
+        done = refused("V036", 2, *install, *BY_UV, "--from", source, environment=environment)
         assert f"{source}@gfx" in done.err
         source = "run:900-linux@gfx94X-dcgpu"
-    done = good(*install, "--from", source, "--json", environment=environment).json
+    done = good(*install, "--installer", installer, "--from", source, "--json", environment=environment).json
     (file,) = done["files"]
     assert file["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     sealed = bucket.good("set", "adopt", "run:900-linux", *store)
     assert sealed.out.count("sealed      set:") == len(groups) and "to the last byte" in sealed.err
     assert not [key for key in bucket.keys() if "/notes/" in key]
     shutil.rmtree(tmp_path / "env")
-    good(*install, "--from", source, environment=environment)
+    good(*install, *BY_UV, "--from", source, environment=environment)
     tested = good("test", "--venv", tmp_path / "env", *store, "--json", "--", "true", environment=environment).json
     shown = bucket.good("evidence", "show", tested["evidence"][:12], *store, "--json").json["record"]
     assert shown["sealed"] and shown["set"] and [subject["filename"] for subject in shown["subjects"]] == [path.name]

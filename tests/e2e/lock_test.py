@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from conftest import publish  # noqa: E402
+from support import environments  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 
@@ -26,14 +26,13 @@ def lock(store: Path, out: Path, *words: str, source: str = "channel:staging") -
 
 
 def installed(environment: Path) -> dict[str, str]:
-    listed = subprocess.run([environment / "bin/python", "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"], capture_output=True, text=True, check=True, env=clean_environment())
+    listed = environments.pip(environment, "list", "--format", "json")
     return {one["name"].lower(): one["version"] for one in json.loads(listed.stdout)}
 
 
 @pytest.fixture
 def environment(tmp_path) -> Path:
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
-    return tmp_path / "env"
+    return environments.make(tmp_path / "env")
 
 
 def test_a_lock_names_exactly_the_files_of_the_set(store, tmp_path):
@@ -57,15 +56,13 @@ def test_uv_installs_from_the_lock(store, tmp_path, environment):
     for words in (["pip", "sync"], ["pip", "install", "--reinstall", "-r"]):
         done = client("uv").run(*words, tmp_path / "pylock.toml", "--python", environment / "bin/python", "--offline", "--no-cache")
         assert done.returncode == 0, done.stderr
-        # `sync` removes what is not locked, pip itself, too
         places = {path.name.partition("-")[0] for path in environment.glob("lib/python*/site-packages/*.dist-info")}
         assert {package["name"].replace("-", "_") for package in made["packages"]} <= {place.lower() for place in places}
 
 
 def test_pip_installs_from_the_lock(store, tmp_path, environment):
     made = lock(store, tmp_path / "pylock.toml", *WHEELS)
-    pip = client("pip-newest")
-    done = pip.run("--python", environment / "bin/python", "install", "--no-index", "-r", tmp_path / "pylock.toml")
+    done = environments.pip(environment, "install", "--no-index", "-r", tmp_path / "pylock.toml")
     assert done.returncode == 0, done.stdout + done.stderr
     found = installed(environment)
     assert all(found[package["name"]] == package["version"] for package in made["packages"])

@@ -16,7 +16,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import radosgw, s3_server, small_artifacts  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
 
 RUN = ("--platform", "linux", "--artifact-group", small_artifacts.FAMILY)
 
@@ -72,7 +72,7 @@ def test_a_set_lives_on_ceph(bucket, packages, next_packages, report_only_policy
     assert bucket.good("set", "show", "channel:staging", "--json").json["files"]
 
     env = tmp_path / "env"
-    bucket.good("venv", "install", env, "--from", "run:1", "--packages", "rocm[libraries,devel]")
+    bucket.good("venv", "install", *BY_UV, env, "--from", "run:1", "--packages", "rocm[libraries,devel]")
     tested = bucket.quarry("test", "--venv", env, "--json")
     assert tested.code == 0, tested.err
     assert bucket.good("evidence", "list", "--json").json["evidence"]
@@ -100,10 +100,10 @@ def test_what_we_write_others_read(bucket, packages, tmp_path):
     keys = {key.rpartition("/")[2]: key for key in objects_of(bucket) if "/dist/" in key and not key.endswith(".metadata")}
     assert set(keys) == set(wheels)
     environment = {**bucket.environment, "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "2"}
+    (directory,) = {key.rpartition("/")[0] for key in keys.values()}
+    subprocess.run(["aws", "--endpoint-url", bucket.endpoint, "s3", "cp", "--quiet", "--recursive", f"s3://{bucket.bucket}/{directory}/", tmp_path / "aws"], env=environment, check=True)
     for name, key in keys.items():
-        got = tmp_path / "aws"
-        subprocess.run(["aws", "--endpoint-url", bucket.endpoint, "s3", "cp", "--quiet", f"s3://{bucket.bucket}/{key}", got], env=environment, check=True)
-        assert got.read_bytes() == wheels[name]
+        assert (tmp_path / "aws" / name).read_bytes() == wheels[name]
         curl = subprocess.run(["curl", "--silent", "--fail", "--noproxy", "*", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{radosgw.ACCESS}:{radosgw.SECRET}", "-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--path-as-is", f"{bucket.endpoint}/{bucket.bucket}/{key}"], capture_output=True)
         assert curl.returncode == 0 and curl.stdout == wheels[name]
     python = "/usr/bin/python3"  # Debian's boto3
@@ -117,10 +117,8 @@ def test_what_others_write_we_read(bucket, artifacts, tmp_path):
     """Archives of a run that aws uploaded are listed, fetched and verified."""
     packed = tmp_path / "packed"
     good("artifact", "pack", artifacts, "--output-dir", packed)
-    files = sorted(packed.iterdir())
     environment = {**bucket.environment, "AWS_DEFAULT_REGION": "us-east-1"}
-    for file in files:
-        subprocess.run(["aws", "--endpoint-url", bucket.endpoint, "s3", "cp", "--quiet", file, f"s3://{bucket.bucket}/{bucket.prefix}/7-linux/{file.name}"], env=environment, check=True)
+    subprocess.run(["aws", "--endpoint-url", bucket.endpoint, "s3", "cp", "--quiet", "--recursive", packed, f"s3://{bucket.bucket}/{bucket.prefix}/7-linux/"], env=environment, check=True)
     fetched = bucket.good("artifact", "list", "run:7-linux", "--json").json
     assert fetched["artifacts"]
     out = tmp_path / "out"

@@ -28,6 +28,7 @@ pythons = ["*"]
 suites = ["smoke"]
 """
 RUN = ("--run-id", "9", "--platform", "linux")
+UV = " " + " ".join(BY_UV)  # pip, which a printed command takes, has its turn with what the gate prints
 
 
 def paste(command: str, **options):
@@ -139,7 +140,7 @@ def test_publish_prints_the_command_that_runs_its_plan(tmp_path):
     assert done.code == 0, done.err
     assert "sealed" in done.out and "(already sealed)" not in done.out
     (install,) = commands(done.err, "venv install")
-    assert paste(install, cwd=tmp_path).code == 0, "two projects are one value of --packages"
+    assert paste(install + UV, cwd=tmp_path).code == 0, "two projects are one value of --packages"
     again = paste(command)
     assert "(already sealed)" in again.out and "unchanged: the set is in staging@1" in again.out
     distributions.wheel(packages, "demo-more", "1.0")
@@ -157,7 +158,7 @@ def test_the_store_of_the_environment_is_not_repeated(packages, tmp_path):
     (install,) = commands(done.err, "venv install")
     assert "--store" not in install
     assert f"--index-url file://{tmp_path}/my%20store/1-linux/python/simple/" in done.out
-    done = paste(install, environment=environment, cwd=tmp_path)
+    done = paste(install + UV, environment=environment, cwd=tmp_path)
     assert done.code == 0, done.err
 
 
@@ -207,7 +208,7 @@ def test_a_framework_is_tested_as_the_gate_says(tmp_path):
     held = quarry("gate", *words, cwd=tmp_path)
     assert held.code == 10 and f"linux py{python} torch" in held.out and "no evidence of smoke" in held.out, held.out
     (install,), (test,) = commands(held.out, "venv install"), commands(held.out, "test")
-    assert paste(install, cwd=tmp_path).code == 0
+    assert paste(install + UV, cwd=tmp_path).code == 0
     # Without the framework it is a result about another cell, and the gate says so.
     assert paste(test.replace(" --framework torch", "").replace("COMMAND", "true"), cwd=tmp_path).code == 0
     said = quarry("gate", *words, cwd=tmp_path)

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import distributions, small_artifacts  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
 
 FAMILIES = ("gfx103X-dgpu", "gfx94X-dcgpu")
 CHANNELS = ("stable-gfx103x-dgpu", "stable-gfx94x-dcgpu")
@@ -90,7 +90,7 @@ def test_what_publish_prints_names_the_group(line, built):
 
 def test_one_family_of_a_run_is_installed_and_tested(line, tmp_path):
     words = ("--from", "run:42-linux@gfx94X-dcgpu", "--packages", "rocm[libraries,devel]")
-    line("venv", "install", tmp_path / "env", *words, environment=clean_environment(ROCM_SDK_TARGET_FAMILY="gfx94X-dcgpu"))
+    line("venv", "install", *BY_UV, tmp_path / "env", *words, environment=clean_environment(ROCM_SDK_TARGET_FAMILY="gfx94X-dcgpu"))
     tested = line("test", "--venv", tmp_path / "env").json
     assert tested["result"] == "passed" and tested["cell"]["family"] == "gfx94X-dcgpu"
 

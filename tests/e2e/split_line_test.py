@@ -13,9 +13,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import public_bucket, small_artifacts  # noqa: E402
+from support import environments, public_bucket, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
-from support.quarry import clean_environment, good, quarry  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry  # noqa: E402
 
 PREFIX = "v4/whl"
 # Whatever does not go to this machine ends here: nobody listens on the discard port.
@@ -82,8 +82,7 @@ class Environment:
 
     def __init__(self, place: Path, tool: str):
         self.place, self.tool = place, tool
-        subprocess.run([sys.executable, "-m", "venv", *(["--without-pip"] if tool == "uv" else []), place], check=True)
-        self.python = place / "bin/python"
+        self.python = environments.make(place) / "bin/python"
 
     def run(self, *command: str | Path) -> str:
         ended = subprocess.run([str(each) for each in command], capture_output=True, text=True, env=clean_environment(UV_NO_CONFIG="1", **HERE_ONLY))
@@ -94,7 +93,7 @@ class Environment:
         if self.tool == "uv":
             self.run(client("uv").bin / "uv", "pip", "install", "--python", self.python, "--no-cache", "--prerelease=allow", "--index-url", index_url, *packages)
         else:
-            self.run(self.python, "-m", "pip", "--isolated", "--disable-pip-version-check", "install", "--no-cache-dir", "--pre", "--index-url", index_url, *packages)
+            environments.pip_install(self.place, "--no-cache-dir", "--pre", "--index-url", index_url, *packages, environment=HERE_ONLY)
         return {path.name.removesuffix(".dist-info") for path in self.place.glob("lib/python3*/site-packages/rocm*.dist-info")}
 
     def test(self) -> str:
@@ -123,7 +122,7 @@ def test_the_line(line, tmp_path_factory, report_only_policy):
     packages = build(root / "new", "7.2.0")
     line.good("publish", packages, "--run-id", "42", "--platform", "linux", "--layout", "aug", "--channel", "staging")
     environment = root / "tested"
-    line.good("venv", "install", environment, "--from", "run:42", "--packages", WANTED)
+    line.good("venv", "install", *BY_UV, environment, "--from", "run:42", "--packages", WANTED)
     tested = line.good("test", "--venv", environment, "--from", "run:42", "--json").json
     assert tested["result"] == "passed" and tested["evidence"]
 

@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import debian_rocm  # noqa: E402
+from support import debian_rocm, environments  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
 from support.quarry import ROOT, clean_environment, good, refused  # noqa: E402
 from support.static_server import serve  # noqa: E402
@@ -55,14 +55,13 @@ class Line:
 def install(installer: str, env: Path, url: str, packages: str) -> None:
     """Nothing but the address of the index; no file of this machine may stand in for one of the index."""
     if installer == "pip":
-        subprocess.run([sys.executable, "-m", "venv", env], check=True)
-        command = [env / "bin/pip", "--isolated", "install", "-q", "--disable-pip-version-check", "--no-cache-dir", "--index-url", url, packages]
+        environments.pip_install(environments.make(env), "--no-cache-dir", "--index-url", url, packages)
     else:
         uv = ROOT / "build/tools/bin/uv"
         subprocess.run([uv, "venv", "-q", "--no-config", "--python", sys.executable, env], check=True, env=clean_environment())
         command = [uv, "pip", "install", "-q", "--no-config", "--no-cache", "--python", env, "--index-url", url, packages]
-    done = subprocess.run(command, capture_output=True, text=True, env=clean_environment())
-    assert done.returncode == 0, done.stdout + done.stderr
+        done = subprocess.run(command, capture_output=True, text=True, env=clean_environment())
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")

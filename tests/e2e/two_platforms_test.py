@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import small_artifacts, small_windows_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
-from support.quarry import clean_environment, good, quarry  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not small_windows_artifacts.available(), reason="needs gcc-mingw-w64-x86-64 (tools/setup --test)")
 
@@ -41,7 +41,7 @@ def run(tmp_path_factory) -> Path:
 def test_each_family_of_linux_installs_and_tests_green(run, family, tmp_path):
     environment = clean_environment(ROCM_SDK_TARGET_FAMILY=family)
     words = ("--from", "run:7-linux", "--packages", "rocm[libraries,devel]", "--store", f"file:{run}")
-    done = quarry("venv", "install", tmp_path / "env", *words, environment=environment)
+    done = quarry("venv", "install", *BY_UV, tmp_path / "env", *words, environment=environment)
     assert done.code == 0, done.err
     done = quarry("test", "--venv", tmp_path / "env", "--store", f"file:{run}", "--family", family, "--json", environment=environment)
     assert done.code == 0, done.err

@@ -15,10 +15,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import public_bucket, small_artifacts, small_windows_artifacts, static_server  # noqa: E402
+from support import environments, public_bucket, small_artifacts, small_windows_artifacts, static_server  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
-from support.quarry import PROGRAM, ROOT, good, quarry  # noqa: E402
+from support.quarry import BY_UV, PROGRAM, ROOT, good, quarry  # noqa: E402
 from support.workflow_job import WORKFLOWS, Job, inputs_of, load, runner_environment  # noqa: E402
 
 NAMES = ["build_rocm_packages.yml", "review.yml", "test_rocm_wheels.yml", "move_channel.yml", "ci_example.yml"]
@@ -133,10 +133,10 @@ def test_images_can_be_pinned(job):
 
 
 @pytest.fixture(scope="module")
-def place(artifacts, tmp_path_factory):
+def place(ceph, artifacts, tmp_path_factory):
     """A public bucket with the archives of run 77 for both platforms, as a build uploads them."""
     assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
-    with public_bucket.serve(listed=True) as running:
+    with public_bucket.serve(ceph, listed=True) as running:
         windows = small_windows_artifacts.make(tmp_path_factory.mktemp("windows"), (small_artifacts.FAMILY,))
         split = small_artifacts.make_split(tmp_path_factory.mktemp("split"))
         split_windows = small_windows_artifacts.make_split(tmp_path_factory.mktemp("split-windows"))
@@ -155,6 +155,16 @@ def variables(place, tmp_path_factory):
     shutil.copy(PROGRAM, site / "quarry")
     with static_server.serve(site) as (url, _):
         yield {"QUARRY_STORE": place.locator, "QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "QUARRY_REQUIREMENT": "", "AWS_ROLE_ARN": "", "AWS_TEST_ROLE_ARN": "", "AWS_PROMOTE_ROLE_ARN": "", "AWS_REGION": "us-east-1"}
+
+
+@pytest.fixture(scope="module")
+def by_uv(variables, tmp_path_factory):
+    """The variables with a program that installs by uv: pip, which the workflows use, has its turn with the packages of a run."""
+    site = tmp_path_factory.mktemp("site-uv")
+    script = f'#!/bin/sh\nif [ "$1 $2" = "venv install" ]; then shift 2; set -- venv install {" ".join(BY_UV)} "$@"; fi\nexec {PROGRAM} "$@"\n'
+    (site / "quarry").write_text(script)
+    with static_server.serve(site) as (url, _):
+        yield variables | {"QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(script.encode()).hexdigest()}
 
 
 def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, needs: dict | None = None, secrets: bool = True, evidence_key: str = "", move_key: str = "", **inputs: str) -> Job:
@@ -228,12 +238,12 @@ def test_packages_of_a_run_are_tested_and_recorded(place, variables, built, tmp_
     assert not [path for path in (tmp_path / "job").rglob("*") if path.is_file() and secret in path.read_text(errors="replace")]
 
 
-def test_exactly_the_set_of_the_build_is_tested_and_recorded(place, variables, built, tmp_path):
+def test_exactly_the_set_of_the_build_is_tested_and_recorded(place, by_uv, built, tmp_path):
     """The digest says which packages are meant; a run may publish others, which the name of the run cannot tell from these."""
     inputs = {"amdgpu_family": small_artifacts.FAMILY, "test_runs_on": "gpu-linux", "package_set": built["package_set"], "package_run_id": "1", "artifact_group": "other", "rocm_version": "7.2.0", "python_version": PYTHON}
 
     def job(directory: str, name: str, **more) -> Job:
-        return run_job(place, variables, tmp_path / directory, "test_rocm_wheels.yml", name, **more, **inputs)
+        return run_job(place, by_uv, tmp_path / directory, "test_rocm_wheels.yml", name, **more, **inputs)
 
     job("expect", "expect")
     job("tested", "linux", secrets=False)
@@ -334,10 +344,11 @@ def test_what_became_of_a_test_is_told(place, variables, built, tmp_path):
 
 
 @pytest.mark.parametrize("source", ["package_index_url", "package_find_links_url"])
-def test_packages_of_an_index_are_tested(place, variables, built, tmp_path, source):
+def test_packages_of_an_index_are_tested(place, variables, by_uv, built, tmp_path, source):
     base = f"{place.url}/{RUN}-linux/python/{small_artifacts.FAMILY}"
     page = {"package_index_url": f"{base}/simple/", "package_find_links_url": f"{base}/index.html"}[source]
-    job = run_job(place, variables, tmp_path, "test_rocm_wheels.yml", "linux", secrets=False, amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", rocm_version="7.2.0", python_version=PYTHON, **{source: page})
+    program = by_uv if source == "package_index_url" else variables  # uv does not tell what it takes from a page of links (V013)
+    job = run_job(place, program, tmp_path, "test_rocm_wheels.yml", "linux", secrets=False, amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", rocm_version="7.2.0", python_version=PYTHON, **{source: page})
     assert "passed" in job.steps[-1].output
 
 
@@ -361,12 +372,12 @@ def targets_of(place, run: str) -> set[str]:
     return {name.split("-")[0].removeprefix("rocm_sdk_device_") for name in files if name.startswith("rocm_sdk_device_")}
 
 
-def test_all_families_are_one_set(place, variables, tmp_path):
-    built = build_together(place, variables, tmp_path / "build", "4712")
+def test_all_families_are_one_set(place, by_uv, tmp_path):
+    built = build_together(place, by_uv, tmp_path / "build", "4712")
     assert built["package_group"] == "" and targets_of(place, "4712") == {"gfx942", "gfx1030"}
     assert built["package_find_links_url"].endswith("/4712-linux/python/index.html")
     inputs = {"amdgpu_family": "gfx942", "test_runs_on": "gpu-linux", "package_run_id": built["package_run_id"], "artifact_group": built["package_group"], "package_extras": "libraries,devel,device-gfx942", "rocm_version": "7.2.0", "python_version": PYTHON}
-    job = run_job(place, variables, tmp_path / "test", "test_rocm_wheels.yml", "linux", secrets=False, **inputs)
+    job = run_job(place, by_uv, tmp_path / "test", "test_rocm_wheels.yml", "linux", secrets=False, **inputs)
     (kept,) = (tmp_path / "test/workspace/evidence").glob("*.json")
     assert "0 failed" in job.steps[-1].output and "rocm_sdk_device_gfx942" in kept.read_text()
 
@@ -409,9 +420,9 @@ class Example:
         return job
 
 
-def test_the_example_over_several_families_in_one_job(place, variables, tmp_path):
+def test_the_example_over_several_families_in_one_job(place, by_uv, tmp_path):
     """Today's form: one job packages all families of a run, and one machine tests one target of them; the other platform has no machine."""
-    example = Example(place, variables, tmp_path, artifact_run_id="78", artifact_group="multi-arch-release", test_family="gfx942", package_extras="libraries,devel,profiler,device-gfx942", rocm_version="7.2.0", linux_test_runs_on="gpu-linux", promote_to="together")
+    example = Example(place, by_uv, tmp_path, artifact_run_id="78", artifact_group="multi-arch-release", test_family="gfx942", package_extras="libraries,devel,profiler,device-gfx942", rocm_version="7.2.0", linux_test_runs_on="gpu-linux", promote_to="together")
     for platform, tag in (("linux", "linux_x86_64"), ("windows", "win_amd64")):
         example.run(f"build_{platform}", "build")
         built = example.needs[f"build_{platform}"]["outputs"]
@@ -431,12 +442,12 @@ def test_the_example_over_several_families_in_one_job(place, variables, tmp_path
 
 def test_a_report_of_a_machine_with_python_alone_is_recorded(place, variables, built, tmp_path):
     """What the Windows job leaves is a report; here pip and the packages' own tests make one."""
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
+    environments.make(tmp_path / "env")
     base = f"{place.url}/{RUN}-linux/python/{small_artifacts.FAMILY}"
     workspace = tmp_path / "job/workspace"
     workspace.mkdir(parents=True)
-    for command in (["pip", "install", "-q", "--index-url", f"{base}/simple/", "rocm[libraries,devel]==7.2.0"], ["rocm-sdk", "test", "--quiet", "--json", workspace / "report.json"]):
-        subprocess.run([tmp_path / "env/bin" / command[0], *command[1:]], check=True, env=runner_environment())
+    environments.pip_install(tmp_path / "env", "--index-url", f"{base}/simple/", "rocm[libraries,devel]==7.2.0", environment={"NO_PROXY": "127.0.0.1"})
+    subprocess.run([tmp_path / "env/bin/rocm-sdk", "test", "--quiet", "--json", workspace / "report.json"], check=True, env=runner_environment())
     run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record", needs={"windows": {"result": "success"}}, amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", package_run_id=RUN, rocm_version="7.2.0")
     assert [one["result"] for one in store(place, "evidence", "list")["evidence"] if one.get("reported")] == ["passed"]
 

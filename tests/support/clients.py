@@ -104,9 +104,10 @@ def client(name: str) -> Client:
 
 
 def _make(home: Path, requirement: str, python: Path) -> None:
-    subprocess.run([python, "-m", "venv", home], check=True, capture_output=True)
+    subprocess.run([python, "-m", "venv", "--without-pip", home], check=True, capture_output=True)
     # Installing needs the network as this machine is set up for it, but never a local directory that shadows the pins.
     environment = {k: v for k, v in os.environ.items() if k not in ("PIP_FIND_LINKS", "PIP_NO_INDEX", "PYTHONPATH")}
-    ended = subprocess.run([home / "bin/python", "-m", "pip", "install", "--quiet", requirement], env=environment, capture_output=True, text=True)
+    command = [sys.executable, "-m", "pip", "--python", home / "bin/python", "install", "--quiet", requirement]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True)
     if ended.returncode:
         raise RuntimeError(f"cannot install {requirement}: {ended.stderr}")
