@@ -16,6 +16,7 @@ from support import distributions  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import good, refused  # noqa: E402
 from support.static_server import serve  # noqa: E402
+from support.usual import each_once  # noqa: E402
 
 INSTALLERS = ["pip-oldest", "pip-newest", "uv"]
 FORMS = ["file", "html", "json", "find-links"]
@@ -50,9 +51,9 @@ def index(wheelhouse, tmp_path_factory) -> Path:
     return site
 
 
-@pytest.fixture(params=FORMS)
+@pytest.fixture
 def source(request, index):
-    """The words that name the index to an installer, and the requests that reached it (None: read as files)."""
+    """Of one of FORMS: the words that name the index to an installer, and the requests that reached it (None: read as files)."""
     if request.param == "file":
         yield ["--index-url", f"file://{urllib.parse.quote(str(index))}/simple"], None
         return
@@ -80,7 +81,7 @@ def installed_in(target: Path) -> dict[str, str]:
     return {f["Name"].lower().replace(".", "-"): f["Version"] for f in fields}
 
 
-@pytest.mark.parametrize("name", INSTALLERS)
+@pytest.mark.parametrize(("name", "source"), each_once(INSTALLERS, FORMS, shift=1), indirect=["source"])
 def test_installers_choose_the_same_files(name, source, tmp_path):
     words, _ = source
     found = install(name, words, tmp_path / "t", "demo.app", "Demo_Limited", "demo-yanked")
@@ -89,7 +90,7 @@ def test_installers_choose_the_same_files(name, source, tmp_path):
     assert found == {"demo-app": "1.0", "demo-base": "1.0+rocm.1", "demo-limited": "1.0", "demo-yanked": unyanked}
 
 
-@pytest.mark.parametrize("name", INSTALLERS)
+@pytest.mark.parametrize(("name", "source"), each_once(INSTALLERS, FORMS, shift=2), indirect=["source"])
 def test_prereleases_yanked_and_local_versions_come_when_asked_for(name, source, tmp_path):
     words, _ = source
     prerelease = ["--prerelease", "allow"] if name == "uv" else ["--pre"]
@@ -97,7 +98,7 @@ def test_prereleases_yanked_and_local_versions_come_when_asked_for(name, source,
     assert install(name, words, tmp_path / "pin", "demo-yanked==1.1", "demo-base==1.0") == {"demo-yanked": "1.1", "demo-base": "1.0+rocm.1"}
 
 
-@pytest.mark.parametrize("name", INSTALLERS)
+@pytest.mark.parametrize(("name", "source"), each_once(INSTALLERS, FORMS), indirect=["source"])
 def test_a_source_distribution_brings_its_dependencies(name, source, tmp_path):
     words, _ = source
     assert install(name, words, tmp_path / "t", "demo-meta") == {"demo-meta": "1.0", "demo-base": "1.0+rocm.1"}

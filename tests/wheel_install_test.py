@@ -19,9 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import distributions  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import good, quarry, refused  # noqa: E402
+from support.usual import each_once  # noqa: E402
 
 INSTALLERS = ["pip-oldest", "pip-newest", "uv"]
 SITE = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+KEYS = ["purelib", "platlib", f"data/{SITE}"]
 SCRIPT = "[console_scripts]\nfoo = foo:main\n"
 EVIL = "Metadata-Version: 2.1\nName: evil\nVersion: 9\n"
 
@@ -74,16 +76,14 @@ def data(path: str) -> str:
     return f"foo-1.0.data/{path}"
 
 
-@pytest.mark.parametrize("name", INSTALLERS)
-@pytest.mark.parametrize("key", ["purelib", "platlib", f"data/{SITE}"])
+@pytest.mark.parametrize(("name", "key"), each_once(INSTALLERS, KEYS))
 def test_metadata_below_data_replaces_what_was_checked(name, key, install, tmp_path):
     wheel = foo(tmp_path, files={"foo.py": "", data(f"{key}/foo-1.0.dist-info/METADATA"): EVIL})
     assert ("W019", "error") in findings(wheel)
     assert install(name, wheel).projects() == {"evil": "9"}
 
 
-@pytest.mark.parametrize("name", INSTALLERS)
-@pytest.mark.parametrize("key", ["purelib", "platlib", f"data/{SITE}"])
+@pytest.mark.parametrize(("name", "key"), each_once(INSTALLERS, KEYS, shift=1))
 def test_two_files_for_one_place(name, key, install, tmp_path):
     wheel = foo(tmp_path, files={"foo.py": "checked", data(f"{key}/foo.py"): "other"})
     assert findings(wheel) == [("W018", "error")]
@@ -99,8 +99,7 @@ def test_a_script_file_and_an_entry_point(name, install, tmp_path):
     assert client("installer").python("-m", "installer", "--destdir", tmp_path / "dest", wheel).returncode
 
 
-@pytest.mark.parametrize("name", INSTALLERS)
-@pytest.mark.parametrize("path", ["scripts/python", "data/bin/python3.99", "scripts/Python3.12", "scripts/pypy3"])
+@pytest.mark.parametrize(("name", "path"), each_once(INSTALLERS, ["scripts/python", "data/bin/python3.99", "scripts/Python3.12", "scripts/pypy3"]))
 def test_a_script_that_replaces_the_interpreter(name, path, install, tmp_path):
     wheel = foo(tmp_path, files={"foo.py": "", data(path): "text"})
     assert findings(wheel) == [("W020", "error")]

@@ -15,6 +15,7 @@ from support.clients import client  # noqa: E402
 from support.foreign_index import Index  # noqa: E402
 from support.policies import smoke_policy  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.usual import LONG  # noqa: E402
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 LOCAL = {"NO_PROXY": "127.0.0.1", "QUARRY_ALLOW_PLAIN_HTTP": "1"}
@@ -186,7 +187,7 @@ def installable(installer: str, wanted: str, places: list[Path], scratch: Path) 
     return ended.returncode == 0
 
 
-@pytest.mark.parametrize(("installer", "seed"), [("uv", seed) for seed in range(8)] + [("pip", seed) for seed in range(4)])
+@pytest.mark.parametrize(("installer", "seed"), [("uv", seed) for seed in range(8)] + [("pip", seed) for seed in range(4 if LONG else 2)])
 def test_what_moves_agrees_with_the_installers(installer, seed, line, tmp_path):
     """What moves can be installed from the channel and the index, with its extras; what is ready and stays could not be installed there."""
     chance = random.Random(seed)

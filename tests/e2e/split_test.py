@@ -17,9 +17,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import debian_rocm, kpack, small_artifacts  # noqa: E402
+from support import debian_rocm, environments, kpack, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import BY_UV, clean_environment, good, quarry, refused  # noqa: E402
+from support.usual import LONG  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFEST = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json"
@@ -163,8 +164,7 @@ def test_the_line_to_install_brings_device_code(built, tmp_path):
 class Environment:
     def __init__(self, place: Path, installer: str):
         self.place, self.installer = place, installer
-        subprocess.run([sys.executable, "-m", "venv", *(["--without-pip"] if installer == "uv" else []), place], check=True)
-        self.python = place / "bin/python"
+        self.python = environments.make(place) / "bin/python"
         (self.site,) = place.glob("lib/python3.*/site-packages")
 
     def run(self, *command: str | Path, code: int = 0) -> str:
@@ -176,13 +176,14 @@ class Environment:
         if self.installer == "uv":
             self.run(client("uv").bin / "uv", "pip", "install", "--python", self.python, "--no-index", "--find-links", page, *packages)
         else:
-            self.run(self.python, "-m", "pip", "install", "-q", "--no-index", "--find-links", page, *packages)
+            environments.pip_install(self.place, "--no-index", "--find-links", page, *packages)
 
     def uninstall(self, *packages: str) -> None:
         if self.installer == "uv":
             self.run(client("uv").bin / "uv", "pip", "uninstall", "--python", self.python, *packages)
         else:
-            self.run(self.python, "-m", "pip", "uninstall", "-q", "-y", *packages)
+            ended = environments.pip(self.place, "uninstall", "-q", "-y", *packages)
+            assert ended.returncode == 0, ended.stderr
 
     def sdk(self, *words: str, code: int = 0) -> str:
         return self.run(self.place / "bin/rocm-sdk", *words, code=code)
@@ -191,6 +192,10 @@ class Environment:
         (record,) = self.site.glob(f"{dist}-*.dist-info/RECORD")
         with record.open(newline="") as file:
             return {row[0] for row in csv.reader(file)}
+
+
+# For tests of what rocm-sdk does with files that are there.
+WHOEVER_INSTALLED = pytest.mark.parametrize("environment", ["pip", "uv"] if LONG else ["uv"], indirect=True)
 
 
 @pytest.fixture(params=["pip", "uv"])
@@ -221,7 +226,9 @@ def test_nothing_stays_behind_in_any_order(environment, page):
     """No directory either: pip removes one with the last package that has a file right in it."""
     environment.install(page, "rocm[profiler]==7.2.0")
     before = set(environment.site.glob("*rocm*"))
-    for order in [*itertools.permutations(("devel", "libraries", "device-gfx942")), ("libraries", "device-gfx942", "device-gfx1030", "devel")]:
+    orders = [*itertools.permutations(("devel", "libraries", "device-gfx942"))]
+    # By pip, which takes half a second for each command, an ordinary run takes those in which each package is once the first and once the last.
+    for order in [*(orders if LONG or environment.installer == "uv" else (orders[0], orders[3], orders[4])), ("libraries", "device-gfx942", "device-gfx1030", "devel")]:
         projects = [f"rocm-sdk-{each}" for each in order]
         environment.install(page, *(f"{project}==7.2.0" for project in projects))
         environment.sdk("init")
@@ -231,6 +238,7 @@ def test_nothing_stays_behind_in_any_order(environment, page):
     assert not list(environment.site.glob("*rocm*"))
 
 
+@WHOEVER_INSTALLED
 def test_device_code_of_another_release_is_passed_over(environment, page, split, tmp_path):
     good("sdk", "build", "--artifact-dir", split, "--dest-dir", tmp_path / "next", "--version", "7.3.0", "--profile", "ci")
     environment.install(page, "rocm[libraries,devel]==7.2.0")
@@ -244,6 +252,7 @@ def test_device_code_of_another_release_is_passed_over(environment, page, split,
     assert ", 1 failed," in tested, tested
 
 
+@WHOEVER_INSTALLED
 def test_device_code_of_an_unknown_target_is_told(environment, page, tmp_path):
     """Another build of the same version made it: its files fit, and nobody has tried them with these libraries."""
     artifacts = small_artifacts.make_split(tmp_path, ("gfx1100",))
@@ -319,6 +328,7 @@ def test_a_report_of_no_device_code(built, tmp_path):
     assert good(*words, "--json").json["cell"]["family"] == "gfx942"
 
 
+@WHOEVER_INSTALLED
 def test_a_list_that_leads_out_is_refused(environment, page):
     environment.install(page, "rocm[libraries,devel,device-gfx942]==7.2.0")
     listed = environment.site / "_rocm_sdk_libraries/.devel_links/gfx942.json"
@@ -326,6 +336,7 @@ def test_a_list_that_leads_out_is_refused(environment, page):
     assert "may lead out" in environment.sdk("init", code=1)
 
 
+@WHOEVER_INSTALLED
 def test_what_stands_in_the_way_of_a_link_is_left(environment, page):
     environment.install(page, "rocm[libraries,devel,device-gfx942]==7.2.0")
     listed = environment.site / "_rocm_sdk_libraries/.devel_links/gfx942.json"
@@ -554,7 +565,7 @@ def test_a_run_is_installed_tested_and_promoted(built, report_only_policy, tmp_p
     """From the run's sealed set: what is tested includes the device code, also once it is linked into the development files."""
     store = ("--store", f"file:{tmp_path / 'store'}")
     good("publish", built.parent, *store, "--run-id", "42", "--platform", "linux", "--layout", "aug", "--channel", "staging")
-    good("venv", "install", tmp_path / "env", "--from", "run:42-linux", "--packages", "rocm[libraries,devel,device-gfx942]", *store)
+    good("venv", "install", *BY_UV, tmp_path / "env", "--from", "run:42-linux", "--packages", "rocm[libraries,devel,device-gfx942]", *store)
     for _ in range(2):  # before and after the development files are unpacked
         done = good("test", "--venv", tmp_path / "env", *store, "--json")
         subjects = {each["filename"].split("-7.2.0")[0] for each in done.json["subjects"]}
