@@ -3,7 +3,7 @@
 #   add_room(name FLOOR n [COLD] [BYTES] [FUZZED] USES room... [LIBRARIES external...])
 #
 # COLD: prints or waits for stores, so its speed does not matter.
-# BYTES: goes through the bytes of large files, so tests wait for it.
+# BYTES: goes through all bytes of files, so tests wait for it.
 # FUZZED: a fuzzer runs most of the room.
 #
 # Compiles src/<name>/**.cpp into the library `<name>`; files *_test.cpp become the test program `<name>_test`, files
@@ -59,7 +59,7 @@ function(add_room name)
     target_compile_options(${name} PRIVATE -Og) # half of the CPU time of -O2 (HACKING.md)
   endif()
   if(QUARRY_SANITIZE AND NOT ROOM_BYTES AND NOT (QUARRY_FAST_FUZZERS AND ROOM_FUZZED))
-    # A third of the compile time with sanitizers (`elf`: 6 CPU seconds instead of 20).
+    # A third of the compile time with sanitizers (6 CPU seconds instead of 20 for `elf`, which is optimised for its tests).
     target_compile_options(${name} PRIVATE -O0)
   endif()
   target_link_libraries(${name} PUBLIC ${ROOM_USES} ${ROOM_LIBRARIES} fmt_static Threads::Threads)
