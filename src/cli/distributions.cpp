@@ -11,6 +11,7 @@
 #include "cli/table.hpp"
 #include "cli/waivers.hpp"
 #include "pages/projection.hpp"
+#include "promote/fed_moves.hpp"
 #include "promote/verify_fed.hpp"
 #include "publish/verify.hpp"
 #include "registry/history.hpp"
@@ -168,6 +169,19 @@ Result<int> show_distribution(Context& context, const Arguments& arguments) {
   return 0;
 }
 
+/// A warning, not an error: what was moved was lawful for all that the directory could know.
+Result<void> add_older_policies(store::ObjectReader& channels, const DistributionPlace& place,
+                                const registry::DistributionRecord& record, Findings& findings) {
+  TRY(auto others, promote::with_another_policy_by_now(channels, record));
+  for (const auto& channel : others)
+    findings.push_back(
+        {"O064", Severity::warning, registry::distribution_key(place.directory),
+         fmt::format("{} goes by an older policy of channel {}: keys revoked since still sign its moves",
+                     place.directory, channel),
+         fmt::format("`quarry status {} --to-store STORE` prints the promotion that brings the new one", channel)});
+  return {};
+}
+
 Result<int> verify_distribution(Context& context, const Arguments& arguments) {
   const auto& named = arguments.operands.at(0);
   TRY(auto place, distribution_of(context, arguments, named));
@@ -179,6 +193,7 @@ Result<int> verify_distribution(Context& context, const Arguments& arguments) {
   }
   TRY(auto verified, promote::verify_moves_there(*place.store, record, channels.get()));
   auto found = std::move(verified.findings);
+  if (channels) TRY_DO(add_older_policies(*channels, place, record, found));
   TRY(auto pages_generation, pages::projected_distribution(*place.store, place.directory));
   if (pages_generation < record.generation)
     found.push_back({"P094", Severity::error, place.directory + "/pages.json",

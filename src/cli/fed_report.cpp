@@ -40,6 +40,9 @@ std::string fed_text(const release::FedDistribution& one, const std::string& add
   if (!one.strays.empty())
     text += fmt::format("  STRAY     shows {} that its channels do not show: {}\n",
                         units::things(one.strays.size(), "set"), named(one.strays));
+  if (!one.other_policy.empty())
+    text += fmt::format("  BEHIND    goes by an older policy of {}: keys revoked since still sign its moves\n",
+                        text::join(one.other_policy, ", "));
   if (!one.pages_current) text += "  BEHIND    its pages show an earlier generation\n";
   for (const auto& remark : waiver_remarks(one.revoked))
     text +=
@@ -64,6 +67,7 @@ Json fed_json(const release::FedDistribution& one, const std::string& address) {
           {"blocked", one.blocked},
           {"strays", one.strays},
           {"revoked", waiver_remarks_json(waiver_remarks(one.revoked))},
+          {"other_policy", one.other_policy},
           {"unsigned_moves", findings_json(one.moves)},
           {"lost", lost},
           {"pages_current", one.pages_current}};
@@ -146,6 +150,10 @@ Result<std::string> FedReport::help_for(store::ObjectReader& store, const releas
     return yank.signed_if(one.wants_signatures).text();
   }
   if (!one.pages_current) return NextCommand(context_, "index repair").operand(address).text();
+  for (const auto& [channel, copies] : feeding.sets) {
+    bool asked = std::ranges::find(one.other_policy, channel) != one.other_policy.end();
+    if (asked && !copies.empty()) return completing(store, copies.front().source, channel, false);
+  }
   for (const auto& set : one.revoked)
     if (auto channel = channel_of(feeding, set.source); !channel.empty())
       return completing(store, set.source, channel, false);

@@ -46,6 +46,8 @@ struct FedDistribution {
   std::optional<Error> lost; ///< the pointer had moves and is missing, or it is damaged: R010 to R012
   bool pages_current = true; ///< false: a run was killed between the pointer and the pages
   Findings moves = {};       ///< errors of its newest moves, as promote::verify_moves_there() finds them
+  std::vector<std::string> other_policy =
+      {}; ///< as promote::with_another_policy_by_now(), if `source` has all channels
   std::vector<registry::ShownSet> revoked = {}; ///< as registry::revoked_since(): the pages do not say so yet
 };
 /// Looks at one directory of `target`. Without a protected channel that has fed it, what it shows is compared only if

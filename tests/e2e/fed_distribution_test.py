@@ -223,13 +223,20 @@ def test_a_directory_learns_of_a_revoked_key_by_the_next_promotion(store, next_p
     line.protect("stable", None, *sign)
     line.waive("stable")
     assert line.copy("1", "stable", *sign).code == 0
+    status = ("status", "stable", *line.words, *line.along)
+    verify = ("channel", "verify", place, "--channels", f"file:{store}")
+    assert "older policy" not in good(*status).out + good(*verify).err
     good("key", "revoke", "leaked", "--channel", "stable", "--reason", "leaked in a log", *line.words, *sign)
     good("yank", "rocm-7.2.0.tar.gz", "--channel", place, "--reason", "x", *thief)
+    assert "BEHIND    goes by an older policy of stable" in good(*status).out
+    assert good(*status, "--json").json["distributions"][0]["other_policy"] == ["stable"]
+    assert "warning[O064]" in good(*verify).err
     assert "O041" in line.copy("2", "stable", *thief).err
     # The revocation bound another policy, by which run 2 is judged.
     good("waive", "--to", "stable", "--everything", "--reason", "test of moves", "--approver", "lead", "--expires", "1h", *line.words)
     done = line.copy("2", "stable", *sign)
     assert done.code == 0, done.err
+    assert "older policy" not in good(*status).out + good(*verify).err
     assert "O041" in refused("O041", 10, "rollback", place, *thief).err
     assert "O041" in refused("O041", 10, "yank", "rocm-7.2.1.tar.gz", "--channel", place, "--reason", "x", *thief).err
     good("rollback", place, *sign)

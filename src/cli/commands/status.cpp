@@ -345,8 +345,9 @@ Command status_command() {
           "With `--from` also what of these sets is held for the channel, why, and what would help.\n\n"
           "With `--to-store` also each distribution there that these channels feed: sets of a channel that it lacks "
           "(BEHIND), those of them with a file that is blocked there (BLOCKED), copies that it shows and no channel "
-          "that feeds it does (STRAY), pages that were not written after "
-          "its last move, a pointer that is gone or damaged (LOST), and a waiver that was revoked since a set was "
+          "that feeds it does (STRAY), a policy that is older than its channel's (BEHIND), pages that were not written "
+          "after its last move, a pointer that is gone or damaged (LOST), and a waiver that was revoked since a set "
+          "was "
           "copied, as long as its pages do not say so (REVOKED): the printed `promote` tells them. Its newest 64 moves "
           "are verified as `channel verify` does (UNSIGNED, ALTERED). A directory that was never filled is named only "
           "with CHANNEL.",
