@@ -67,10 +67,6 @@ function(add_room name)
     add_executable(${name}_test ${tests})
     # Optimising tests costs three quarters of their compile time (nine tenths with sanitizers) and saves none of ours.
     target_compile_options(${name}_test PRIVATE -O0)
-    if(QUARRY_SANITIZE MATCHES "undefined")
-      # Looked at is what is tested. The checks are nearly half of what a test program has to link.
-      target_compile_options(${name}_test PRIVATE -fno-sanitize=undefined)
-    endif()
     if(QUARRY_UNITY)
       # The headers of GoogleTest alone take two seconds in each file.
       set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)

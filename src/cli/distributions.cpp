@@ -169,17 +169,16 @@ Result<int> show_distribution(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-/// A warning, not an error: what was moved was lawful for all that the directory could know.
-Result<void> add_older_policies(store::ObjectReader& channels, const DistributionPlace& place,
-                                const registry::DistributionRecord& record, Findings& findings) {
-  TRY(auto others, promote::with_another_policy_by_now(channels, record));
-  for (const auto& channel : others)
+/// Warnings, not errors: what was moved was lawful for all that the directory could know.
+Findings older_policies(store::ObjectReader& channels, const registry::DistributionRecord& record) {
+  Findings findings;
+  for (const auto& channel : promote::with_another_policy_by_now(channels, record))
     findings.push_back(
-        {"O064", Severity::warning, registry::distribution_key(place.directory),
-         fmt::format("{} goes by an older policy of channel {}: keys revoked since still sign its moves",
-                     place.directory, channel),
-         fmt::format("`quarry status {} --to-store STORE` prints the promotion that brings the new one", channel)});
-  return {};
+        {"O064", Severity::warning, registry::distribution_key(record.directory),
+         fmt::format("{} goes by an older policy of channel {}: a key that the newer one revokes still signs its moves",
+                     record.directory, channel),
+         fmt::format("a promotion to {} with `--to-store` brings the newer one", channel)});
+  return findings;
 }
 
 Result<int> verify_distribution(Context& context, const Arguments& arguments) {
@@ -193,7 +192,10 @@ Result<int> verify_distribution(Context& context, const Arguments& arguments) {
   }
   TRY(auto verified, promote::verify_moves_there(*place.store, record, channels.get()));
   auto found = std::move(verified.findings);
-  if (channels) TRY_DO(add_older_policies(*channels, place, record, found));
+  if (channels) {
+    auto older = older_policies(*channels, record);
+    found.insert(found.end(), older.begin(), older.end());
+  }
   TRY(auto pages_generation, pages::projected_distribution(*place.store, place.directory));
   if (pages_generation < record.generation)
     found.push_back({"P094", Severity::error, place.directory + "/pages.json",

@@ -41,8 +41,9 @@ std::string fed_text(const release::FedDistribution& one, const std::string& add
     text += fmt::format("  STRAY     shows {} that its channels do not show: {}\n",
                         units::things(one.strays.size(), "set"), named(one.strays));
   if (!one.other_policy.empty())
-    text += fmt::format("  BEHIND    goes by an older policy of {}: keys revoked since still sign its moves\n",
-                        text::join(one.other_policy, ", "));
+    text +=
+        fmt::format("  BEHIND    goes by an older policy of {}: keys that the newer one revokes still sign its moves\n",
+                    text::join(one.other_policy, ", "));
   if (!one.pages_current) text += "  BEHIND    its pages show an earlier generation\n";
   for (const auto& remark : waiver_remarks(one.revoked))
     text +=

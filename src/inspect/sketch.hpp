@@ -31,7 +31,7 @@ private:
   /// The bytes of a page, or null if it was not kept.
   const char* page_at(std::uint64_t number) const;
   struct Kept {
-    std::deque<std::array<char, 4096>> pages; ///< of a library 16 MiB: each is written to memory once, and never moved
+    std::deque<std::array<char, 4096>> pages; ///< of a library 16 MiB; never moved
     std::vector<std::uint64_t> numbers;       ///< of each page in the file, ascending
   };
   Kept kept_;

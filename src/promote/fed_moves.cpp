@@ -87,13 +87,12 @@ bool wants_signed_moves_there(ObjectReader& store, const registry::DistributionR
   });
 }
 
-Result<std::vector<std::string>> with_another_policy_by_now(ObjectReader& source,
-                                                            const registry::DistributionRecord& now) {
+std::vector<std::string> with_another_policy_by_now(ObjectReader& source, const registry::DistributionRecord& now) {
   std::vector<std::string> channels;
   for (const auto& feeder : now.fed_by) {
-    TRY(auto channel, registry::read_channel(source, feeder.channel));
-    if (!channel) continue;
-    const auto& policy = channel->record.guard.policy;
+    auto channel = registry::read_channel(source, feeder.channel);
+    if (!channel || !*channel) continue;
+    const auto& policy = (*channel)->record.guard.policy;
     if (!policy.empty() && policy != feeder.policy) channels.push_back(feeder.channel);
   }
   return channels;

@@ -25,9 +25,9 @@ Result<void> check_signer_there(store::ObjectReader& store, const registry::Dist
 bool wants_signed_moves_there(store::ObjectReader& store, const registry::DistributionRecord& now);
 /// Returns the channels in `fed_by` that another policy protects by now: until a promotion brings it, the distribution
 /// goes by the older one, and a key that was revoked since still signs moves there. Channels that are not in `source`,
-/// or not protected, are left out. A read for each channel.
-Result<std::vector<std::string>> with_another_policy_by_now(store::ObjectReader& source,
-                                                            const registry::DistributionRecord& now);
+/// not protected, or cannot be read are left out: `channel verify` of them tells. A read for each channel.
+std::vector<std::string> with_another_policy_by_now(store::ObjectReader& source,
+                                                    const registry::DistributionRecord& now);
 /// What keeps a plain rollback from taking back the last move of the distribution, which was just made: what would come
 /// back has not been let in, or nobody whose key counts may sign it. Fails as plan_distribution_rollback(), with held
 /// O041, and as stored_policy(). Costs what the plan does, and a read for each policy.

@@ -120,9 +120,7 @@ Result<FedDistribution> look_at_distribution(store::ObjectReader& source, store:
   }
   // Ledgers of another store prove nothing about this one's channels.
   TRY(found.moves, bad_moves(target, now, is_fed && !strays ? nullptr : &source));
-  if (is_fed && strays) {
-    TRY(found.other_policy, promote::with_another_policy_by_now(source, now));
-  }
+  if (is_fed && strays) found.other_policy = promote::with_another_policy_by_now(source, now);
   if (strays) found.strays = std::move(*strays);
   found.wants_signatures = !found.strays.empty() && promote::wants_signed_moves_there(target, now);
   return found;

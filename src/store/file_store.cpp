@@ -259,6 +259,7 @@ Result<bool> FileStore::is_directory_there(const std::string& directory) const {
 /// time of a large listing is here, so several threads look.
 Result<std::vector<ObjectInfo>> FileStore::looked_at(const std::string& directory,
                                                      const std::vector<std::string>& names) const {
+  if (names.empty()) return std::vector<ObjectInfo>();
   auto base = path::join(root_, directory);
   sys::File opened(::open(base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.is_open())

@@ -56,8 +56,8 @@ struct Children {
 ///   - copy(): one copy and one put, if it succeeds; in the file and memory stores also one get, even if it fails;
 ///   - copy_from(): one copy and one put, if it returns true;
 ///   - get(), open(), digest(), root_page(): one get, even if it fails; open() of an http object without ETag and
-///   Last-Modified
-///     counts two, because it reads the object at once;
+///     Last-Modified counts two, because it reads the object at once; digest() counts its bytes when all of them are
+///     read;
 ///   - head(): one head; remove(): one remove; list(), keys(), children(): one list; even if it fails.
 /// A call with an invalid key counts nothing. (The prefix of a listing is not a key.) Requests that the store sends by
 /// itself do not count, such as retries and HEADs that look at an object. In the file and memory stores open() counts
@@ -136,15 +136,15 @@ public:
   /// file store it follows a symbolic link only in the directories that `prefix` names, and omits all others; head(),
   /// get() and open() follow all. The listing is not a snapshot: objects that are written meanwhile may be included or
   /// not. Costs one request per 1000 objects. In the file store it reads the directory that `prefix` names up to its
-  /// last '/', and the matching directories below: one readdir per directory and one stat per entry, also per entry
-  /// that does not match. All entries are in memory.
+  /// last '/', and the matching directories below: one readdir per directory and one stat per matching file, or per
+  /// entry where the file system does not keep the types of entries. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);
   /// Returns the keys of list(). Costs the same; in the file store a stat per directory, but none per entry where the
   /// file system keeps the types of entries: half of a large listing's time.
   Result<std::vector<std::string>> keys(const std::string& prefix);
   /// Returns one level of list(): the objects and directories whose keys begin with `prefix`. The prefix need not end
   /// at a slash: "42-" finds "42-linux/". Costs one request per 1000 entries of this level, however much lies below; in
-  /// the file store the readdir of one directory and one stat per entry. A backend without support pays for list().
+  /// the file store the readdir of one directory and stats as in list(). A backend without support pays for list().
   Result<Children> children(const std::string& prefix);
 
 protected:

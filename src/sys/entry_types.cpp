@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
+#include <optional>
 #include <sys/stat.h>
 
 namespace quarry::sys {
@@ -19,19 +20,22 @@ EntryType type_of_mode(unsigned mode) {
 }
 
 namespace {
-EntryType type_by_look(int directory, const char* name) {
+/// nullopt if the entry is gone by now. Any other error must not look like an entry that nobody asks for: what a
+/// listing leaves out may be removed by gc.
+Result<std::optional<EntryType>> type_by_look(int directory, const char* name) {
   struct stat status{};
-  return ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? type_of_mode(status.st_mode)
-                                                                       : EntryType::other;
+  if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) return std::optional(type_of_mode(status.st_mode));
+  if (errno == ENOENT || errno == ESTALE) return std::optional<EntryType>();
+  return fail(errno_error(errno, "look at", name));
 }
 
-EntryType type_of(int directory, const dirent& entry) {
+Result<std::optional<EntryType>> type_of(int directory, const dirent& entry) {
   switch (entry.d_type) {
-  case DT_REG: return EntryType::file;
-  case DT_DIR: return EntryType::directory;
-  case DT_LNK: return EntryType::symlink;
+  case DT_REG: return std::optional(EntryType::file);
+  case DT_DIR: return std::optional(EntryType::directory);
+  case DT_LNK: return std::optional(EntryType::symlink);
   case DT_UNKNOWN: return type_by_look(directory, entry.d_name);
-  default: return EntryType::other;
+  default: return std::optional(EntryType::other);
   }
 }
 } // namespace
@@ -46,7 +50,9 @@ Result<std::vector<NamedEntry>> list_entry_types(const std::string& directory) {
     if (!found && errno != 0) return fail(errno_error(errno, "list", directory));
     if (!found) break;
     std::string name = found->d_name;
-    if (name != "." && name != "..") entries.push_back({std::move(name), type_of(::dirfd(stream.get()), *found)});
+    if (name == "." || name == "..") continue;
+    TRY(auto type, type_of(::dirfd(stream.get()), *found), "while listing " + directory);
+    if (type) entries.push_back({std::move(name), *type});
   }
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return entries;

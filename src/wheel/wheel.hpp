@@ -113,12 +113,12 @@ public:
 };
 
 /// Everything: container Z1-Z15, RECORD against the inflated bytes, dist-info W1-W13. One pass over the bytes.
-/// `workers` threads inflate. invalid_argument W022 for a file whose name does not end in .whl: it is not read. The
-/// `observer` sees nothing of a broken container or dist-info, else all files; what its end() returns ends verify().
+/// `workers` threads inflate. invalid_argument W022 for a file whose name does not end in .whl: it is not read.
 Result<VerifyReport> verify(const std::string& path, unsigned workers = 1);
+/// How to verify a wheel.
 struct VerifyOptions {
   unsigned workers = 1;
-  Observer* observer = nullptr;
+  Observer* observer = nullptr; ///< sees nothing of a broken container, else all files; an error of end() ends verify()
   bool digest = true; ///< VerifyReport::sha256: one more pass over the packed bytes, which verifies nothing by itself
 };
 /// The same for a wheel whose bytes are anywhere; they are read at several places at once. `path` is what messages call

@@ -104,8 +104,10 @@ def test_an_altered_environment_gives_no_evidence(tested):
     sound = library.read_bytes()
     library.write_bytes(sound + b"!")
     before = len(list((store / "evidence").glob("*.json")))
-    done = test_env(store, env)
-    library.write_bytes(sound)
+    try:
+        done = test_env(store, env)
+    finally:
+        library.write_bytes(sound)
     assert done.code == 6, done.err
     assert "V031" in done.err and library.name in done.err
     again = next(line for line in done.err.splitlines() if "hint:" in line)

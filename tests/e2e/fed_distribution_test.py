@@ -242,6 +242,22 @@ def test_a_directory_learns_of_a_revoked_key_by_the_next_promotion(store, next_p
     good("rollback", place, *sign)
 
 
+def test_status_prints_the_promotion_that_brings_the_newer_policy(fed, tmp_path):
+    status = ("status", "stable", *fed.words, *fed.along)
+    stricter = tmp_path / "stricter.toml"
+    stricter.write_text(smoke_policy().replace('"14d"', '"1d"'))
+    fed.protect("stable", stricter)
+    fed.waive("stable", stricter)
+    said = good(*status)
+    assert "older policy of stable" in said.out
+    good(*shlex.split(re.search(r"quarry (promote .*)", said.out + said.err)[1]))
+    assert "older policy" not in good(*status).out
+    # What is found without the channel's record is told, whatever the matter with the record is.
+    (fed.store / "channels/stable.json").write_text("{")
+    found = refused("O044", 6, "channel", "verify", f"file:{fed.dist}/{PLACE}", "--channels", f"file:{fed.store}").err
+    assert "promote of v2/all@2" in found and "R012" not in found
+
+
 def test_a_pointer_that_was_put_back_and_a_set_that_is_gone_are_found(fed):
     place = f"file:{fed.dist}/{PLACE}"
     pointer = fed.dist / PLACE / "distribution.json"

@@ -81,6 +81,7 @@ def check(move: Move, tmp_path: Path) -> None:
             good("channel", "verify", channel, "--store", f"file:{place / 'store'}")
         shutil.rmtree(place)
     print(f"{in_time} of {MOMENTS} were killed before they ended")
+    assert in_time, "every move had ended before it was to be killed"
 
 
 @pytest.fixture

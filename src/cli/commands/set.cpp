@@ -146,7 +146,9 @@ Command channel_verify_command() {
           "that "
           "feed it, at what the pointer shows, and at files of other tools that no move took over; with `--deep` also "
           "at every file of its sets. Where a channel got another policy since, only the channel's own store says "
-          "whether that is true: name it with `--channels`. `quarry index check` looks at the pages.\n\n"
+          "whether that is true: name it with `--channels`. Then it also warns where the channel has got a policy that "
+          "the "
+          "distribution does not know yet (O064). `quarry index check` looks at the pages.\n\n"
           "`quarry index repair channel:NAME` writes pages again; a lost file is restored from a copy, or the "
           "channel is rolled back.",
       .operands = {{"CHANNEL", "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"}},
