@@ -17,7 +17,9 @@ namespace {
 
 class Verifier {
 public:
-  Verifier(const std::string& path, const VerifyOptions& options) : file_(path::basename(path)), options_(options) {}
+  Verifier(const std::string& path, const VerifyOptions& options) : file_(path::basename(path)), options_(options) {
+    options_.workers = std::max(1u, options_.workers);
+  }
 
   Result<VerifyReport> run(const content::Rope& rope) {
     report_.size = rope.size();
