@@ -101,7 +101,7 @@ Result<FileOutcome> put_archive(store::ObjectStore& store, const OutputFile& fil
 Result<FileOutcome> put_text(store::ObjectStore& store, const OutputFile& file, const Sizes& before) {
   if (has_size(before, file.key, file.content.size())) {
     TRY(auto ours, content::sha256_of(file.content));
-    TRY(auto theirs, store::digest_of(store, file.key));
+    TRY(auto theirs, store.digest(file.key));
     if (theirs && *theirs == ours) return FileOutcome{State::there, 0};
   }
   store::PutOptions options;

@@ -71,7 +71,7 @@ Result<void> leave_out_blocked(store::ObjectReader& target, const std::vector<Ob
     const auto* same = file.sha256 ? with_digest(blocked, *file.sha256) : nullptr;
     auto alike = [&](const Blocked& one) { return may_be(file, one); };
     if (!same && !is_said && std::ranges::any_of(known, alike)) {
-      TRY(auto digest, store::digest_of(target, file.key));
+      TRY(auto digest, target.digest(file.key));
       if (digest) file.sha256 = digest, file.digest_from = registry::digest_source::k_read;
       same = digest ? with_digest(blocked, *digest) : nullptr;
     }

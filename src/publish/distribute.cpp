@@ -329,7 +329,7 @@ Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const s
     if (!there) return {};
     auto digest = copy.once.hash ? std::nullopt : store::recorded_at(*there, copy.once.size);
     if (!digest) {
-      TRY(digest, store::digest_of(target, copy.to));
+      TRY(digest, target.digest(copy.to));
     }
     if (!digest || *digest == copy.once.sha256) return {};
     auto error =

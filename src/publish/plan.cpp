@@ -137,7 +137,7 @@ Result<void> look_at_names(ObjectReader& store, const std::vector<SealedSet>& se
   for (auto& file : plan.files) {
     file.sealed = is_sealed(sets, file.file);
     if (file.present || !taken.contains(file.file.key)) continue; // present: adoption has just read it
-    TRY(auto published, store::digest_of(store, file.file.key));
+    TRY(auto published, store.digest(file.file.key));
     if (!published) continue;
     file.present = *published == file.file.sha256;
     if (file.present) continue;

@@ -52,7 +52,7 @@ Result<void> replace_object(ObjectStore& store, const std::string& key, const st
   if (put) return {};
   bool look = put.error().kind == ErrorKind::outcome_unknown || put.error().is(codes::overtaken);
   if (look) {
-    TRY(auto there, store::digest_of(store, key));
+    TRY(auto there, store.digest(key));
     if (there == once.sha256) return {};
   }
   return fail(std::move(put).error().with_context("while replacing what an interrupted publish left"));

@@ -66,7 +66,7 @@ Result<std::uint64_t> restore_sidecar(ObjectStore& store, const registry::FileRe
                                       const std::string& temporary) {
   if (!file.metadata_sha256) return std::uint64_t{0};
   auto key = file.key + ".metadata";
-  TRY(auto present, store::digest_of(store, key));
+  TRY(auto present, store.digest(key));
   if (present == file.metadata_sha256) return std::uint64_t{0};
   TRY(auto local, local_file(store, file.key, temporary));
   TRY(auto described, describe(local.path(), 1));

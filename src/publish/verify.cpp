@@ -45,13 +45,13 @@ Finding defect(const std::string& code, const std::string& key, std::string mess
 /// From the bytes, or from what the store recorded when it checked them.
 Result<std::optional<Sha256>> digest_at(ObjectReader& store, const std::string& key, const VerifyOptions& options,
                                         std::optional<std::uint64_t> size) {
-  if (!options.recorded_is_enough && !options.hashed) return store::digest_of(store, key);
+  if (!options.recorded_is_enough && !options.hashed) return store.digest(key);
   TRY(auto info, store.head(key));
   if (!info) return std::optional<Sha256>();
   auto known = options.hashed ? options.hashed->find(*info) : std::nullopt;
   if (!known && options.recorded_is_enough) known = store::recorded_at(*info, size);
   if (known) return known;
-  TRY(auto digest, store::digest_of(store, key));
+  TRY(auto digest, store.digest(key));
   if (digest && options.hashed) options.hashed->add(*info, *digest);
   return digest;
 }

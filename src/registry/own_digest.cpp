@@ -2,6 +2,7 @@
 
 #include "digest/sha256.hpp"
 #include "registry/flat_json.hpp"
+#include "registry/record_text.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <span>

@@ -2,6 +2,7 @@
 
 #include "s3/replies.hpp"
 #include "s3/upload.hpp"
+#include "s3/writes.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 

@@ -2,8 +2,8 @@
 // Private to the room.
 // The bytes of a multipart upload: one thread reads the content in order, hashes it and fills slabs; a few threads send
 // them.
-#include "s3/put.hpp"
 #include "s3/replies.hpp"
+#include "s3/writes.hpp"
 #include <map>
 #include <string>
 #include <vector>
@@ -39,9 +39,9 @@ struct SentParts {
 /// Reads the whole content once and sends its parts, except those of `begun.known` whose bytes are still the same. Each
 /// part that was sent is added to `journal` (nullptr: none is kept). Fails with the first refusal of the server, with
 /// an error of reading, or with that of `request.check`. After a failure no other part is begun, and those that are
-/// being sent are waited for.
-/// Takes up to `limits.uploaders` + 2 parts of memory from the slabs: one being read, one waiting, the others being
-/// sent. Uses the caller's thread and `limits.uploaders` more.
+/// being sent are waited for. Takes up to `limits.uploaders` + 2 parts of memory from the slabs: one being read, one
+/// waiting, the others being sent. Uses the caller's thread and `limits.uploaders` more; any of them may be the one
+/// that reads.
 tl::expected<SentParts, Refusal> transfer_parts(const PartUpload& upload, const BegunUpload& begun, Journal* journal);
 
 } // namespace quarry::s3

@@ -3,9 +3,9 @@
 #include "s3/part_transfer.hpp"
 
 #include "digest/crc64.hpp"
-#include "s3/put.hpp"
 #include "s3/replies.hpp"
 #include "s3/upload.hpp"
+#include "s3/writes.hpp"
 #include <fmt/core.h>
 
 namespace quarry::s3 {

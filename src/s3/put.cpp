@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "digest/crc64.hpp"
 #include "s3/replies.hpp"
+#include "s3/writes.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>

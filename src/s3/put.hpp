@@ -48,9 +48,9 @@ struct PutDone {
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal:
 ///   - `ambiguous`: the outcome is unknown, whatever the status. A reply was lost, or the server failed, and a HEAD did
-///     not show whether the write happened. At the completion of an upload put_object() also counts two failures as a
-///     lost reply, because an earlier attempt or run may have completed the upload: NoSuchUpload; and status 0, unless
-///     credentials were missing or an interruption came before an attempt was sent;
+///     not show whether the write happened. At the completion of an upload put_object() also counts NoSuchUpload and
+///     status 0 as a lost reply, because an earlier attempt or run may have completed the upload. With status 0,
+///     missing credentials and an interruption before the first attempt do not count so;
 ///   - not ambiguous, status 412: the condition does not hold now. A write of ours that others replaced before we
 ///     looked may be reported so, too;
 ///   - not ambiguous, status 409: another writer was at work. If the request makes the object (a PUT, or the
@@ -91,11 +91,12 @@ struct PutTools {
 /// When a put in parts fails, put_object() sends a request that ends the upload and removes its parts. It does not send
 /// it in these cases, and the upload stays on the server:
 ///   - There is a journal (known sha256, journal.hpp), and the error is of the kind cancelled, unavailable, timed_out
-///     or unauthenticated: the next run may succeed. It may be the error of reading the content. Such errors are an
-///     interruption, the network (not H003 or H010), an overload, a full store (K014), a part that the server lost
-///     (InvalidPart), missing or refused credentials, a wrong clock (K009) and access denied (K003).
+///     or unauthenticated: the next run may succeed. It does not matter whether the server, the network or the content
+///     failed. Such errors are an interruption, the network (not H003 or H010), an overload, a full store (K014), a
+///     part that the server lost (InvalidPart), missing or refused credentials, a wrong clock (K009) and access denied
+///     (K003).
 ///   - There is a journal, and the server refused the completion with a status other than 412 and 400.
-///   - The outcome of the completion is unknown, even if its last answer was 412.
+///   - Nobody knows whether the completion happened (`ambiguous`), also if its last answer was 412.
 ///   - The process was killed.
 ///   - The id of the upload is unknown, because the reply to the request that begins it was lost or not understood.
 ///     After a lost reply that request is sent again, so even a put that succeeds may leave such an upload.
@@ -113,50 +114,5 @@ struct Parting {
 };
 /// Returns the bytes of a part: `part_bytes`, or more so that there are at most 9500 (S3 allows 10,000). Pure.
 std::uint64_t part_size(const Parting& parting);
-
-// Shared by put.cpp, parts.cpp and copy.cpp.
-struct Marked { ///< the headers of an object, with the mark of this write
-  std::string nonce, lineage;
-  Pairs headers;
-};
-/// Returns the headers with which an object is stored: marks, content type, cache control, metadata. An empty nonce: a
-/// new one.
-Marked marked_headers(const PutRequest& request, std::string nonce = {});
-/// Returns the If-… header of the condition; none if the server ignores that one. Pure.
-Pairs condition_headers(const PutRequest& request, const Capabilities& capabilities);
-
-/// What became of a write whose reply was lost.
-enum class Fate : std::uint8_t { written, not_written, unknown };
-struct WriteTraces {
-  std::string now;      ///< the lineage of the stored object
-  std::string nonce;    ///< the mark of our write
-  std::string replaced; ///< the lineage of the object that it was to replace
-};
-/// Decides it from the marks. Pure.
-Fate fate_of(const WriteTraces& traces);
-
-/// Turns the failure of a write into its outcome. In this order:
-///   1. For match, a conflict (409) and an object that does not exist (404, but not NoSuchUpload or NoSuchBucket)
-///     become status 412.
-///   2. A failure that is not ambiguous is returned. After a conflict for absent a HEAD comes first: with an object the
-///      status becomes 412.
-///   3. After an ambiguous failure a HEAD decides:
-///      - The write happened if the object has our mark: success.
-///      - It did not happen if the last answer was 5xx, no attempt was `unanswered`, and the write has a condition,
-///        which still holds.
-///      - It did not happen if the last answer was 412 and fate_of() says so.
-///      - For absent, it did not happen if the last answer was 412 and an object exists.
-///   4. Otherwise, also if the HEAD fails, the outcome stays unknown (ambiguous).
-/// A write that another writer has replaced or removed before the HEAD may count as not written. If an attempt is
-/// `unanswered`, the server may still carry it out after settled() has returned 412, if its condition then holds.
-PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
-                   const Sha256& digest);
-/// Stores the content as a multipart upload, as put_object() says.
-PutOutcome put_parts(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities);
-/// Imitates a condition (not `none`) that the server does not check: a HEAD before the write. Status 412 if it does not
-/// hold. Safe for a single writer only; that is why channels and distributions are refused on such a server (R031).
-tl::expected<void, Refusal> check_by_looking(const PutTools& tools, const PutRequest& request);
-Refusal refused(Error error);                       ///< wraps an error of our own
-Refusal precondition_refusal(const BucketKey& key); ///< status 412, as a server answers
 
 } // namespace quarry::s3

@@ -4,9 +4,9 @@
 #include "s3/credentials.hpp"
 #include "s3/errors.hpp"
 #include "s3/location.hpp"
-#include "s3/put.hpp"
 #include "s3/replies.hpp"
 #include "s3/sources.hpp"
+#include "s3/writes.hpp"
 #include <deque>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "s3/upload.hpp"
 
-#include "s3/put.hpp"
 #include "s3/replies.hpp"
+#include "s3/writes.hpp"
 #include <fmt/core.h>
 
 namespace quarry::s3 {

@@ -233,7 +233,7 @@ TEST_P(Writing, ALargeObjectIsCopied) {
   auto copied = store_->copy("from", "to", once);
   ASSERT_TRUE(copied) << render(copied.error());
   ASSERT_TRUE(store_->copy("from", "again", {}));
-  for (const std::string key : {"to", "again"}) EXPECT_EQ((*digest_of(*store_, key))->hex(), sha256(bytes).hex());
+  for (const std::string key : {"to", "again"}) EXPECT_EQ((*store_->digest(key))->hex(), sha256(bytes).hex());
   EXPECT_EQ(store_->copy("from", "to", once).error().code, "R002");
 }
 

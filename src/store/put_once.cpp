@@ -18,8 +18,6 @@ std::optional<Sha256> recorded_at(const ObjectInfo& info, std::optional<std::uin
   return !size || info.size == *size ? info.recorded_sha256 : std::nullopt;
 }
 
-Result<std::optional<Sha256>> digest_of(ObjectReader& store, const std::string& key) { return store.digest(key); }
-
 Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once) {
   PutOptions options{Precondition::if_absent(), once.content_type, once.cache_control, once.on_progress, once.sha256};
   auto written = store.put(key, once.content, options);
@@ -27,7 +25,7 @@ Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& o
   auto error = std::move(written).error();
   bool lost = error.kind == ErrorKind::outcome_unknown;
   if (!lost && !error.is(codes::object_exists)) return fail(std::move(error));
-  TRY(auto found, digest_of(store, key));
+  TRY(auto found, store.digest(key));
   if (!found)
     return fail(std::move(error)); // the lost write did not happen, or another job removed the object: run again
   if (*found == once.sha256) return lost;
@@ -53,7 +51,7 @@ Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStor
       return put_once(target, to, through);
     }
   }
-  TRY(auto found, digest_of(target, to));
+  TRY(auto found, target.digest(to));
   if (found == once.sha256) return lost;
   if (found) return other_bytes_there(to, *found, once.sha256);
   return fail(ErrorKind::outcome_unknown, "R004",

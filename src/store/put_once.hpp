@@ -21,22 +21,22 @@ struct Once {
 /// them. Fails with already_exists (R009, both digests) if the key exists with different content, with R004 if a reply
 /// was lost and the object is absent, with R002 if the object disappeared before it was read, with R008, and with the
 /// other errors of put() and of reading. After R004, and after an error of reading, the object may have been written:
-/// repeat the call. In the file store a power cut may lose an object that was read and compared, whatever the result:
-/// the put() that wrote it, ours or another one, may have failed with R004, or may not have returned yet.
-/// Costs one write; if the key exists or the reply was lost, also reading the stored object. In s3 the parts of a large
-/// object may be sent before the server says that the key exists: look first (head, copy_once).
+/// repeat the call. In the file store an object that was read and compared may not be on the disk yet, whatever the
+/// result: the put() that wrote it, ours or another one, may have failed with R004, or may not have returned. A power
+/// cut may then lose it. Costs one write; if the key exists or the reply was lost, also reading the stored object. In
+/// s3 the parts of a large object may be sent before the server says that the key exists: look first (head, copy_once).
 Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once);
 
 /// Does what put_once() does, with the content of an object of another store. If an object exists at `to`, the source
 /// is not asked: the result is false or R009, even if the source does not exist. If `to` is absent and the source does
-/// not exist: not_found (R001). If an object at `to` disappears before it is read, the error may be R004 instead of
-/// R002: repeat the call in both cases. The server copies it if the two stores can do that (ObjectStore::copy_from,
-/// with its errors, such as K003); if they cannot, the bytes pass through this machine. `once.content` is not used.
-/// Costs a head first. An object that exists at `to` is then read, unless it has the right recorded digest and
-/// `once.hash` is not set. If the object at `to` is absent and `once.hash` is set, the source is read. Another tool
-/// may have cut the source short and kept its recorded digest. With `once.size` or `once.hash` the call then fails with
-/// R008; without both, the server may copy the short object. If the bytes pass through this machine, the object gets
-/// content type and cache control of `once` and no other metadata of the source.
+/// not exist: not_found (R001). If an object at `to` disappears before it is read, the error is R002 or R004: repeat
+/// the call. The server copies it if the two stores can do that (ObjectStore::copy_from, with its errors, such as
+/// K003); if they cannot, the bytes pass through this machine. `once.content` is not used. Costs a head first. An
+/// object that exists at `to` is then read, unless it has the right recorded digest and `once.hash` is not set. If the
+/// object at `to` is absent and `once.hash` is set, the source is read. Another tool may have cut the source short and
+/// kept its recorded digest. With `once.size` or `once.hash` the call then fails with R008; without both, the server
+/// may copy the short object. If the bytes pass through this machine, the object gets content type and cache control of
+/// `once` and no other metadata of the source.
 Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once);
 
@@ -44,8 +44,5 @@ Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStor
 /// is given and the object has another size. The size matters because a copy by another tool may keep the recorded
 /// digest although it cut the object short. Pure.
 std::optional<Sha256> recorded_at(const ObjectInfo& info, std::optional<std::uint64_t> size);
-
-/// Reads a stored object and returns its sha256; nullopt if it does not exist. Costs reading all its bytes.
-Result<std::optional<Sha256>> digest_of(ObjectReader& store, const std::string& key);
 
 } // namespace quarry::store

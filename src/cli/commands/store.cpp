@@ -27,7 +27,7 @@ Result<std::optional<int>> keep_what_exists(Context& context, store::ObjectReade
     return fail(ErrorKind::corrupt, "R008",
                 fmt::format("{} has the sha256 {}, not {}", arguments.operands.at(0), ours.hex(), expected->hex()),
                 "nothing was written; get the file again, or correct --sha256");
-  TRY(auto theirs, store::digest_of(store, key));
+  TRY(auto theirs, store.digest(key));
   TRY(auto info, store.head(key));
   if (!theirs || !info) return std::optional<int>();
   if (*theirs != ours)

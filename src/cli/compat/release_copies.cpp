@@ -27,7 +27,7 @@ Result<Sha256> digest_at(store::ObjectStore& store, const std::string& key, std:
   TRY(auto info, store.head(key));
   if (info)
     if (auto recorded = store::recorded_at(*info, size)) return *recorded;
-  TRY(auto read, store::digest_of(store, key));
+  TRY(auto read, store.digest(key));
   if (read) return *read;
   return fail(ErrorKind::not_found, "R001", fmt::format("{} has no {}", store.describe(), key),
               "another job removed it: list the run again");
