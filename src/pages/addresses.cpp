@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "pages/channel_pages.hpp"
 #include "pages/merged.hpp"
+#include "pages/page_writer.hpp"
 #include "store/denied.hpp"
 #include <fmt/core.h>
 #include <optional>
@@ -19,10 +20,10 @@ constexpr std::string_view k_state = "/pages.json";
 /// other than a page.
 bool is_unknown(const Error& error) { return store::is_denied(error) || error.is(codes::not_served); }
 
-/// Whether the key exists; nullopt if that is unknown.
+/// Whether the key has an object that is not empty, as the marker of a directory is; nullopt if that is unknown.
 Result<std::optional<bool>> holds(ObjectReader& store, const std::string& key) {
   auto found = store.head(key);
-  if (found) return std::optional(found->has_value());
+  if (found) return std::optional(*found && (*found)->size > 0);
   if (!is_unknown(found.error())) return fail(std::move(found).error());
   return std::optional<bool>();
 }
@@ -39,7 +40,7 @@ Result<bool> answers(ObjectReader& store, const PublicUrl& public_url, const std
 /// Whether the directory's own page shows projects instead of files.
 Result<bool> is_overview(ObjectReader& store, const std::string& directory) {
   if (!directory.starts_with("channels/")) return false;
-  auto state = store.get(directory + std::string(k_state), registry::k_record_bytes_max);
+  auto state = store.get(directory + std::string(k_state), k_page_bytes_max);
   if (!state && is_unknown(state.error())) return false;
   if (!state) return fail(std::move(state).error());
   return *state && parse_pages_state(**state).files > k_listed_files_max;

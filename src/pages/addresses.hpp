@@ -12,8 +12,9 @@ namespace quarry::pages {
 
 struct Addresses {
   /// "…/simple/". Given in three cases: the store is a directory of this machine, or has a public URL; or the copy of
-  /// `simple/` exists; or the store says that `simple/index.html` does not exist yet (index_url is then the address
-  /// that the pages will have). Empty in every other case: installers may not get an answer.
+  /// `simple/` exists and is not empty, as a marker of a directory is; or the store says that `simple/index.html` does
+  /// not exist yet (index_url is then the address that the pages will have). Empty in every other case: installers may
+  /// not get an answer.
   std::string index_url;
   std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
   /// Empty if index_url is given. Else the find-links pages of the directory, and, if it has a merged index, also that
@@ -29,10 +30,10 @@ struct Addresses {
 /// merged index. A merged index does not have a find-links page: use only the index_url of one.
 ///
 /// `projects` are the normalised names of the projects that people want. They matter only for a channel with more than
-/// 1000 files whose index_url is empty. The find-links page of such a channel links to projects, not to files. So
-/// find_links has the page `simple/PROJECT/index.html` of each of `projects` instead of it. The number of files is read
-/// from the channel's `pages.json`. The channel counts as small if that object is missing, is denied, or is not such a
-/// document.
+/// 1000 files whose index_url is empty. The find-links page of such a channel links to projects, not to files.
+/// find_links then has, instead of that page, `simple/PROJECT/index.html` of each of `projects`. The number of files is
+/// read from the channel's `pages.json`. The channel counts as small if that object is missing, is denied, or is not
+/// such a document; R007 above 512 MiB.
 ///
 /// If `simple/index.html` does not exist, because pages are not written yet or because the directory is a run itself
 /// ("42-linux"), index_url is the address that such a page would have. A bucket that cannot keep keys with a slash at

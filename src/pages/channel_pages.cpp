@@ -1,6 +1,5 @@
 #include "pages/channel_pages.hpp"
 
-#include "base/json.hpp"
 #include "pages/install_words.hpp"
 #include "pages/page_order.hpp"
 #include "pages/page_writer.hpp"
@@ -13,7 +12,6 @@
 #include <fmt/core.h>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 namespace quarry::pages {
 
@@ -24,8 +22,6 @@ using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
-
-constexpr std::string_view k_pages_schema = "quarry.pages/1";
 
 using Names = std::vector<std::string>;
 
@@ -66,47 +62,6 @@ template <class T> Result<std::optional<T>> if_known(Result<T> record) {
 }
 
 } // namespace
-
-std::string to_json(const PagesState& state) {
-  Json json{{"schema", k_pages_schema},
-            {"channel", state.channel},
-            {"generation", state.generation},
-            {"view", state.view.hex()},
-            {"files", state.files}};
-  if (state.slash_keys) json["slash_keys"] = true;
-  if (!state.policy.empty()) json["policy"] = state.policy;
-  if (!state.openly.empty()) json["openly"] = state.openly;
-  if (!state.revoked.empty()) json["revoked"] = state.revoked;
-  add_to(json, state.recent);
-  return json.dump();
-}
-
-PagesState parse_pages_state(const std::string& bytes) {
-  PagesState state;
-  auto json = json::parse({bytes, k_state_name});
-  if (!json || !json->is_object() || !json::require_schema({*json, k_state_name}, k_pages_schema)) return state;
-  auto generation = json::unsigned_at({*json, k_state_name}, "generation");
-  auto files = json::unsigned_at({*json, k_state_name}, "files");
-  auto recent = recent_moves_of(*json);
-  if (!generation || !files || !recent) return state;
-  auto view = registry::ViewDigest::parse(json::string_or(*json, "view", ""));
-  bool slash_keys = json->value("slash_keys", Json()) == Json(true);
-  state = {json::string_or(*json, "channel", ""),
-           *generation,
-           view.value_or(registry::ViewDigest()),
-           *files,
-           slash_keys,
-           std::move(*recent),
-           registry::PolicyDigest::parse(json::string_or(*json, "policy", "")).value_or(registry::PolicyDigest())};
-  if (auto openly = json->find("openly"); openly != json->end() && openly->is_array())
-    for (const auto& sentence : *openly)
-      if (sentence.is_string()) state.openly.push_back(sentence.get<std::string>());
-  if (auto revoked = json->find("revoked"); revoked != json->end() && revoked->is_array())
-    for (const auto& one : *revoked)
-      if (auto waiver = registry::WaiverDigest::parse(one.is_string() ? one.get<std::string>() : std::string()))
-        state.revoked.insert(*waiver);
-  return state;
-}
 
 Result<std::optional<Changes>> changes_since(ObjectReader& store, const PagesState& state, const ChannelRecord& now,
                                              const ViewRecord& view, const KnownViews& known) {
@@ -353,6 +308,13 @@ private:
   std::set<std::string> touched_before_;
 };
 
+/// A revocation changes the pages, but not the channel.
+std::string token_of(const registry::Channel& channel, const Revoked& revoked) {
+  auto token = channel.etag;
+  for (const auto& waiver : revoked) token += " " + waiver.hex();
+  return token;
+}
+
 } // namespace
 
 void KnownViews::add(registry::View view) {
@@ -367,19 +329,26 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name, E
   Follower follower(extent, known);
   auto directory = registry::channel_directory(name);
   std::uint64_t generation = 0; // of the last snapshot that gave its work
+  std::optional<registry::ViewDigest> viewed;
+  ViewRecord view; // `viewed`
   auto read = [&]() -> Result<Snapshot> {
     TRY_DO(registry::update_channel(store, name, channel));
-    auto work = [&, now = without_blocked(channel.record)](const std::string& state) -> Result<Work> {
+    auto now = without_blocked(channel.record);
+    if (viewed != now.view) {
+      TRY(view, view_of(store, now.view, known), "while reading channel " + name);
+      viewed = now.view;
+    }
+    TRY(auto revoked, revoked_of(store, view));
+    auto token = token_of(channel, revoked);
+    auto work = [&, now, revoked = std::move(revoked)](const std::string& state) -> Result<Work> {
       generation = now.generation;
-      TRY(auto view, view_of(store, now.view, known), "while reading channel " + name);
       auto shown = parse_pages_state(state);
       TRY(auto openly, openly_of(store, now, shown, extent));
-      TRY(auto revoked, revoked_of(store, view));
-      return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, now, std::move(view), known,
-                                                                std::move(openly), std::move(revoked)}),
-                              shown);
+      return follower.work_of(
+          std::make_shared<Channel>(Channel{store, name, directory, now, view, known, std::move(openly), revoked}),
+          shown);
     };
-    return Snapshot{channel.etag, std::move(work)};
+    return Snapshot{std::move(token), std::move(work)};
   };
   PageSource source{directory, read, std::string(k_state_name)};
   source.others = Others::replaced;

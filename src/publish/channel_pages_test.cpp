@@ -4,7 +4,9 @@
 #include "pages/projection.hpp"
 #include "publish/move.hpp"
 #include "publish/testing/invariants.hpp"
+#include "registry/revocations.hpp"
 #include "registry/testing/samples.hpp"
+#include "registry/waived.hpp"
 #include "store/testing/faulty_store.hpp"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -148,6 +150,23 @@ TEST_F(ChannelPages, ALargeChannelWithoutSlashKeysNamesAPageForEachProject) {
             "--no-index --find-links memory:/" + page_of(1) + " --find-links memory:/" + page_of(2));
 }
 
+/// A store in which a console has marked each directory by an empty object.
+class MarkedStore : public store::testing::FaultyStore {
+public:
+  using FaultyStore::FaultyStore;
+  Result<std::optional<store::ObjectInfo>> do_head(const std::string& key) override {
+    if (key.ends_with('/')) return std::optional(store::ObjectInfo{.key = key, .size = 0, .etag = {}});
+    return FaultyStore::do_head(key);
+  }
+};
+
+TEST_F(ChannelPages, AMarkerOfADirectoryIsNotItsPage) {
+  MarkedStore marked(*store_);
+  auto at = pages::addresses_of(marked, {}, "channels/nightly", {"p1"});
+  ASSERT_TRUE(at) << render(at.error());
+  EXPECT_EQ(at->index_url, "");
+}
+
 TEST_F(ChannelPages, MovesWhosePagesNobodyWroteAreCaughtUp) {
   add({file(1, "2.0")});
   add({file(2, "2.0"), file(1001, "1.0")});
@@ -194,6 +213,54 @@ TEST_F(ChannelPages, AWriterThatWasOvertakenLeavesNoOldPage) {
     ASSERT_EQ(project(pages::Extent::whole).pages_written, 0u);
   }
   EXPECT_GT(n, 8u);
+}
+
+/// More files than one page lists, in few projects.
+class WaivedChannelPages : public ChannelPages {
+protected:
+  void SetUp() override {
+    std::vector<registry::testing::SampleFile> files;
+    for (int version = 0; version < 1001; ++version) files.push_back(file(0, fmt::format("1.{}", version)));
+    for (int project = 1; project < 20; ++project) files.push_back(file(project, "1.0"));
+    add(files);
+    project();
+  }
+  /// A move that adds a waiver for this project to the view.
+  registry::WaiverDigest waive(int project) {
+    registry::WaiverDigest waiver(sha256(name(project)));
+    auto now = *registry::require_channel(*store_, k_channel);
+    registry::View view{{}, *registry::load_view(*store_, now.record.view), {}};
+    auto waived = registry::waived_of(view.record);
+    waived.push_back(
+        {view.record.sets.at(0), waiver, "smoke", "lead", "no machine", "2026-11-21T12:00:00Z", {}, {name(project)}});
+    registry::set_waived(view.record, std::move(waived));
+    view.digest = registry::digest_of(view.record);
+    auto moved = move_channel(*store_, k_channel, now, view, {registry::Action::promote, {}, {}, "tester", k_when, {}});
+    EXPECT_TRUE(moved) << render(moved.error());
+    return waiver;
+  }
+};
+
+// The channel stays as it is when a waiver of its view is revoked. A writer that has looked for revocations before must
+// not write over the pages of one that looked later: if it is killed then, nobody compares these pages again.
+TEST_F(WaivedChannelPages, AWriterThatMissedARevocationLeavesNoOldPage) {
+  int n = 1; // also the project: one that changes twice is compared anyhow
+  for (;; ++n) {
+    auto waiver = waive(n); // a move that changes the project's page
+    store::testing::FaultyStore slow(*store_);
+    slow.after_call = [&](std::uint64_t call) {
+      if (call != static_cast<std::uint64_t>(n)) return;
+      ASSERT_TRUE(store_->put(registry::revocation_key(waiver), content::Rope::literal("{}"), {}));
+      project();
+    };
+    store::testing::FaultyStore killed(slow, {store::testing::FaultyStore::Fault::die_after, 1, true});
+    (void)pages::project_channel(killed, k_channel);
+    if (slow.calls() < static_cast<std::uint64_t>(n)) break;
+    project();
+    SCOPED_TRACE(fmt::format("call {}: {}", n, slow.log()[static_cast<std::size_t>(n) - 1]));
+    ASSERT_THAT(get(page_of(n)), HasSubstr(fmt::format("(waiver {}, revoked since)", waiver.short_hex())));
+  }
+  EXPECT_GT(n, 8);
 }
 
 // Pages need the present alone: what is lost of the past makes them slower, not impossible.

@@ -1,5 +1,6 @@
 #include "registry/distribution_views.hpp"
 
+#include "base/codes.hpp"
 #include "registry/keys.hpp"
 #include "registry/record_text.hpp"
 #include <algorithm>
@@ -20,9 +21,11 @@ DistributionViewDigest digest_in_view_key(const std::string& directory, const st
 Result<void> add_view(ObjectReader& store, const std::string& directory, const std::string& key,
                       std::vector<Stored<DistributionView>>& found) {
   auto digest = digest_in_view_key(directory, key);
-  TRY(auto bytes, store.get(key, k_record_bytes_max));
-  if (!bytes || sha256(*bytes) != *digest.sha256()) return {};
-  auto view = parse_distribution_view({*bytes, key});
+  auto bytes = store.get(key, k_record_bytes_max);
+  if (!bytes && bytes.error().is(codes::too_large)) return {};
+  if (!bytes) return fail(std::move(bytes).error());
+  if (!*bytes || sha256(**bytes) != *digest.sha256()) return {};
+  auto view = parse_distribution_view({**bytes, key});
   if (view && view->directory == directory) found.push_back({digest, std::move(*view)});
   return {};
 }

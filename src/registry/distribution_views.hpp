@@ -6,7 +6,7 @@
 namespace quarry::registry {
 
 /// The records of moves below `{directory}/views/`, by digest, without those of `known`. An object that is not such a
-/// record of this directory, or was altered, is left out. A listing and a read for each.
+/// record of this directory, was altered, or is too long (R007) is left out. A listing and a read for each.
 Result<std::vector<Stored<DistributionView>>>
 other_distribution_views(ObjectReader& store, const std::string& directory,
                          const std::vector<DistributionViewDigest>& known);

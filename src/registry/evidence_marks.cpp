@@ -51,7 +51,7 @@ Result<void> write_marks(ObjectStore& store, const std::vector<std::string>& key
   options.precondition = store::Precondition::if_absent(); // the time of a mark says when the store got the result
   for (const auto& key : keys) {
     auto put = store.put(key, content::Rope::literal(""), options);
-    if (!put && put.error().kind != ErrorKind::already_exists) return fail(std::move(put).error());
+    if (!put && !put.error().is(codes::object_exists)) return fail(std::move(put).error());
   }
   return {};
 }

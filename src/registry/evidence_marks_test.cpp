@@ -3,7 +3,9 @@
 #include "registry/judged.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
+#include "store/testing/temporary_directory.hpp"
 #include "sys/clock.hpp"
+#include "sys/file.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,6 +57,21 @@ TEST(EvidenceMarks, AVerdictReadsNoEvidenceOfOtherSets) {
   EXPECT_EQ(evidence_about(*store, {a, b}), 11u) << "each record once";
   EXPECT_THAT(*evidence_and_waiver_keys(*store, {a, b}, {}), SizeIs(11));
   EXPECT_THAT(*evidence_and_waiver_keys(*store, {}, {}), IsEmpty());
+}
+
+// Without its mark no verdict would see the record.
+TEST(EvidenceMarks, AFileInTheWayOfMarksIsNotAMark) {
+  store::testing::TemporaryDirectory directory;
+  auto set = digest_named<SetDigest>("a");
+  ASSERT_TRUE(sys::make_directories(directory.path() + "/evidence/attempts"));
+  ASSERT_TRUE(sys::write_file(directory.path() + "/evidence/attempts/" + set.hex(), "in the way"));
+  auto files = store::open_file_store(directory.path());
+  ASSERT_TRUE(files);
+  auto record = result_about({set});
+  auto put = put_evidence(**files, record);
+  ASSERT_FALSE(put);
+  EXPECT_EQ(put.error().code, "D002") << render(put.error());
+  EXPECT_FALSE(*(*files)->head(evidence_key(digest_of(record))));
 }
 
 // The job that records a failure has written its mark when a promotion is judged, and the record before the second
