@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import textwrap
 import tomllib
 from collections import Counter, defaultdict
 from functools import cache
@@ -18,7 +19,8 @@ SELF = Path(__file__).resolve()
 COLUMNS = 120
 FILE_LINES = 400
 FUNCTION_LINES = 70
-README_LINES = 30
+README_LINES = 35
+USERS_LISTED = 12  # a room that more rooms use says how many
 
 # Longer than a reader can keep in mind; each with the reason why it may stay.
 LONG_FILES: dict[str, int] = {
@@ -209,6 +211,29 @@ def test_every_room_has_a_short_readme():
         if not 0 < lines <= README_LINES:
             found.append(f"src/{room}/README.md has {lines} lines")
     none(found, f"a room's README has 1 to {README_LINES} lines")
+
+
+def neighbours_of(room: str) -> str:
+    """The sentence of a room's README about the rooms around it."""
+
+    def listed(names: list[str]) -> str:
+        return ", ".join(f"`{name}`" for name in names)
+
+    uses = rooms()[room][1]
+    users = [name for name, (_, used) in rooms().items() if room in used]
+    first = f"Uses {listed(uses)}." if uses else "Uses no other room."
+    second = f"Used by {listed(users)}." if len(users) <= USERS_LISTED else f"Used by {len(users)} rooms."
+    return textwrap.fill(f"{first} {second}" if users else first, COLUMNS, break_long_words=False)
+
+
+def test_every_room_names_its_neighbours():
+    """What may be used, and who notices a change: as src/CMakeLists.txt declares it."""
+    found = []
+    for room in rooms():
+        wanted = neighbours_of(room)
+        if f"\n\n{wanted}\n" not in text_of(ROOT / f"src/{room}/README.md"):
+            found.append(f"src/{room}/README.md must say after its title:\n{wanted}\n")
+    none(found, "the README of a room names the rooms that it uses, and those that use it")
 
 
 def test_names_say_something():

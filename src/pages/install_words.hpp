@@ -13,9 +13,9 @@ namespace quarry::pages {
 
 /// Returns the requirement for pip. For a set with `rocm`: `"rocm[libraries,devel]"`, in quotes. The extras are
 /// libraries, devel, profiler and device-TARGET, each only if the set has its packages; device-all replaces several
-/// device-TARGET. Without any extra: `rocm`, without quotes. For another set: its projects, separated by spaces.
-/// `rocm` may lack an extra for device code, as the one that TheRock's scripts make for a single target does: then its
-/// extra `device` stands for it, or the project itself (`"rocm[libraries]" rocm-sdk-device-gfx942`).
+/// device-TARGET. Without any extra: `rocm`, without quotes. For another set: its projects, separated by spaces. If
+/// `rocm` has no extra device-TARGET, as where TheRock's scripts made it for a single target, its extra `device` is
+/// used. If it lacks that, too, the project is named: `"rocm[libraries]" rocm-sdk-device-gfx942`.
 std::string requirement_of(const registry::SetRecord& set);
 /// The same with the device code of these targets of the set only, without quotes.
 std::string requirement_for(const registry::SetRecord& set, const std::vector<std::string>& targets);

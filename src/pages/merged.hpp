@@ -47,8 +47,8 @@ struct Merged {
   /// two sources is empty. Which source is empty:
   ///   - a directory, also the base index: one without seals and untested history
   ///   - a run: one of which fewer than two package directories have seals
-  ///   - a group: one that fewer than two package directories with seals serve, or any group of a run in which fewer
-  ///     than two groups have seals
+  ///   - a group: one to which fewer than two package directories with seals belong (those without a group belong to
+  ///     all), or any group of a run in which fewer than two groups have seals
   /// A channel is never empty.
   bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0; ///< as in Projected (projection.hpp)
@@ -57,9 +57,9 @@ struct Merged {
 
 struct MergedAll {
   /// The merged indexes that this call brought up to date, also those without a change: "42-linux" for
-  /// `42-linux/merged/`, of a group "42-linux/merged/g". Others may exist: merge_groups_of() leaves an existing index
-  /// of another group as it is, and does not name it; merge_all() finds only directories that a set record names.
-  /// merge_all() names channels, then directories, then each run with its groups.
+  /// `42-linux/merged/`, of a group "42-linux/merged/g". Not all merged indexes are named: merge_groups_of() leaves an
+  /// existing index of another group as it is; merge_all() finds only directories that a set record names. merge_all()
+  /// names channels, then directories, then each run with its groups.
   std::vector<std::string> directories;
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes;
@@ -68,11 +68,11 @@ struct MergedAll {
 /// Brings the merged index of a package directory up to date. A caller that changed a source calls this afterwards and
 /// returns its error; the same command completes the index. Fails with precondition_failed (P010) if other writers kept
 /// changing its pages; with R005, R007, R010 to R012, R014, R018 and B002 to B004 of the sets and the untested history
-/// here and in the base index; and with the errors of the store. It costs:
+/// here and in the base index; as registry::hide_yanked(); and with the errors of the store. It costs:
 ///   - listings of the seals and of the history of both directories: once before the first round, and twice at the
-///     beginning of each round. A round that compares pages lists them once more for each batch of pages, after
-///     removals, and at its end if it wrote pages but not `pages.json`. Each source has one batch, or several if more
-///     than 200 of its projects are compared;
+///     beginning of each round. If the round compares pages, also once for each batch, once if it removed something,
+///     and once at its end if it wrote pages but not `pages.json`. Each source has one batch, or several if more than
+///     200 of its projects are compared;
 ///   - reading their records; of a channel the view, and shards of projects that are compared or that both have;
 ///   - reading the METADATA of a wheel of each project that is compared (not if these are more than 200 of a source),
 ///     and its pages;
@@ -111,15 +111,15 @@ Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string
 /// Brings merged indexes up to date after the base index has changed: those of all channels and package directories, of
 /// runs with at least two directories, and of the groups of runs with at least two groups. Only directories that a set
 /// record names count; those with untested history alone are not found. Every set record of the store is read for this.
-/// `options.transfers` indexes are made at the same time. Each makes one request after the other, but reads the sets of
-/// a distribution eight at the same time. If one fails, or a set record is damaged or of a later version, the others
-/// are still written, and the result is error P051. Its kind is that of the first index that failed; if no index
-/// failed, that of the first unreadable set record. With P051 the MergedAll is not returned; what was written stays,
-/// and the next call finds it current. Each index costs what merge_directory() does, but sets of the base index are
-/// read once: they stay in memory, and each index that is being made has a copy. Fails at once if channels or sets
-/// cannot be listed, or a set record cannot be read for another reason. If the store has a base index, an object
-/// `channels/X.json` counts as a failed index if X cannot be the name of a channel: as long as it exists, each call
-/// ends with P051. The object `channels/.json` does so in any store.
+/// `options.transfers` indexes are made at the same time. For each of them one request is sent after the other; only
+/// the sets of a distribution are read eight at the same time. If one fails, or a set record is damaged or of a later
+/// version, the others are still written, and the result is error P051. Its kind is that of the first index that
+/// failed; if no index failed, that of the first unreadable set record. With P051 the MergedAll is not returned; what
+/// was written stays, and the next call finds it current. Each index costs what merge_directory() does, but sets of the
+/// base index are read once: they stay in memory, and each index that is being made has a copy. Fails at once if
+/// channels or sets cannot be listed, or a set record cannot be read for another reason. If the store has a base index,
+/// an object `channels/X.json` counts as a failed index if X cannot be the name of a channel: as long as it exists,
+/// each call ends with P051. The object `channels/.json` does so in any store.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

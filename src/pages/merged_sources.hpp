@@ -22,8 +22,8 @@ using Projects = std::map<std::string, Project>;
 
 struct Source {
   std::string place; ///< "42-linux/python/g", "channels/stable", "python-deps"; for messages and pages.json
-  /// Reads the source and returns a value that changes with its files. Returns "" if no new merged index shall be made
-  /// of this source. It may have files then: a merged index that exists is still updated, and projects("") reads them.
+  /// Reads the source and returns a value that changes with its files. "" means: make no new merged index of this
+  /// source. The source may have files all the same, for a merged index that exists: projects("") reads them.
   std::function<Result<std::string>()> token;
   /// Returns the projects. Must be called with the result of the last token().
   std::function<Result<Projects>(const std::string& token)> projects;
@@ -37,7 +37,7 @@ std::string merged_directory(const Source& source);
 
 /// What a directory shows: the sets of shown_in() (shown_sets.hpp), and the untested history. The token is empty only
 /// for a directory without seals and history. A token costs what token_of_shown() does. The projects cost what
-/// shown_in() does, a listing of the history, and a read per record of it.
+/// shown_in() and listed_history() do.
 Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. token() fails as
 /// registry::require_channel(); projects() does not look at the channel.

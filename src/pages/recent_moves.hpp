@@ -32,7 +32,7 @@ struct RecentMoves {
   std::map<std::string, std::uint64_t> moved;
   /// Every project that two of the last k_recent_moves moves changed, as far as the memory reaches back. It may hold
   /// other projects, which are then compared without need. The number is that of the last move that changed the
-  /// project, or of a later one.
+  /// project; a later number does no harm.
   std::map<std::string, std::uint64_t> twice;
 
   /// Returns the state after `move`. `projects` changed since the last state: they enter `moved`; those that were in it

@@ -31,8 +31,8 @@ struct Remarks {
   std::vector<std::string> all; ///< each once
   std::map<std::string, std::vector<std::string>> by_project;
 };
-/// Returns the remarks of each set in `shown` that `sealed` holds, too, but for those about a package that one of these
-/// sets has. Waivers of `shown.revoked` are named so.
+/// Returns the remarks of the sets that are in both `shown` and `sealed`, without those about a package that one of
+/// these sets has. Waivers of `shown.revoked` are named so.
 Remarks remarks_of_shown(const registry::Shown& shown, const std::vector<registry::SealedSet>& sealed);
 
 } // namespace quarry::pages

@@ -15,8 +15,8 @@ bool breaks_protection(const LedgerRecord& move);
 /// Whether the moves up to and including `last` protect a channel by this policy, which must not be empty: the last
 /// `protect` bound it, and no later move was an `unprotect` or breaks_protection(). A forged promotion or rollback is
 /// not recognised here; signatures of moves are for that (promote/signed_moves.hpp). What the moves say in `guard` does
-/// not count, because whoever writes one can write any policy into it. False if a move is lost. One read for each move,
-/// from `last` back to the first one that decides.
+/// not count, because whoever writes one can write any policy into it. False, and not an error, if a move is lost: then
+/// nothing proves the protection. One read for each move, from `last` back to the first one that decides.
 Result<bool> is_protected_by(ObjectReader& store, LedgerDigest last, const PolicyDigest& policy);
 /// The policy that protected the channel after this move; empty: none did. No read if the move has a `guard` or
 /// binds(). Older programs wrote moves without a `guard`. For such a move the moves before it are read, one by one,
@@ -47,13 +47,11 @@ bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last);
 /// Returns this move if it changed the view, else the last one before it that did. A move such as `protect` leaves the
 /// view as it is. One read for each move that it goes back. Fails as load_ledger().
 Result<LedgerRecord> last_change_of_view(ObjectReader& store, LedgerRecord move);
-/// Sets view and generation of `channel` to what its last move left, and `previous` to the view that the channel showed
-/// before that view, or to none if last_change_of_view() meets a lost move. Only the value in memory changes; `protect`
-/// then writes it.
-/// Returns false and changes nothing if view and generation are right already, or if the last move is lost: then only
-/// the record says what the channel shows.
-/// Fails with O044 if `channel.ledger` is a move of another channel. After an error `channel` may be half changed.
-/// Costs one read; if it changes something, also what last_change_of_view() costs.
+/// Sets view and generation of `channel` to what its last move left, and `previous` to the view before that one; to
+/// none if last_change_of_view() meets a lost move. Only the value in memory changes; `protect` then writes it. Returns
+/// false and changes nothing if view and generation are right already, or if the last move is lost: then only the
+/// record says what the channel shows. Fails with O044 if `channel.ledger` is a move of another channel. After an error
+/// `channel` may be half changed. Costs one read; if it changes something, also what last_change_of_view() costs.
 Result<bool> show_what_was_left(ObjectReader& store, ChannelRecord& channel);
 /// Returns a hint: how to repair a channel whose record differs from what its last move left. Pure.
 std::string bind_again(const std::string& channel);

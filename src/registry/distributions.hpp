@@ -105,8 +105,8 @@ Result<std::string> directory_of_distribution(ObjectReader& place);
 struct Distribution {
   DistributionRecord record;
   std::string etag;
-  /// How many of `shown.sets` the pointer names: the first ones. Only a `quarry.distribution/1` has others, which
-  /// read_distribution() found by their seals.
+  /// The first `named` of `shown.sets` are from the pointer. The others were found by their seals: only a
+  /// `quarry.distribution/1` has them.
   std::size_t named = 0;
 };
 /// Returns what a distribution shows; nullopt if the directory is not one. For a pointer of `quarry.distribution/1`
@@ -122,9 +122,9 @@ Result<Distribution> require_distribution(ObjectReader& store, const std::string
 Result<void> refuse_lost_pointer(ObjectReader& store, const std::string& directory);
 /// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
 /// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
-/// Succeeds if a pointer exists, which is not read. If it is missing, fails with R031 if the store ignores conditional
-/// writes, as refuse_lost_pointer() does, and with R004 if the write may have happened. Costs a head; without a pointer
-/// also conditional_writes(), a listing and a write.
+/// Succeeds if a pointer exists, which is not read, also one that another writer makes at the same time. If it is
+/// missing, fails with R031 if the store ignores conditional writes, as refuse_lost_pointer() does, and with R004 if
+/// the write may have happened. Costs a head; without a pointer also conditional_writes(), a listing and a write.
 Result<void> claim_distribution(ObjectStore& store, const std::string& directory);
 /// Called with the record of a move, which is written, before the pointer names it; an error stops the move.
 using BeforeSwap = std::function<Result<void>(const DistributionViewDigest&)>;
@@ -136,8 +136,8 @@ using BeforeSwap = std::function<Result<void>(const DistributionViewDigest&)>;
 /// and decides as registry::swap_channel() does, with the same limits. Fails with R031 if the store ignores conditional
 /// writes: jobs could lose each other's sets. If it is killed or fails between the two writes, a record stays that no
 /// pointer names. Costs conditional_writes() and two writes. If `expected` is a pointer of `quarry.distribution/1`, the
-/// call first writes a third object: a record of the old state as generation 1, for rollbacks. The move is then
-/// generation 2.
+/// call first lists the history and writes a third object: a record of the old state as generation 1, for rollbacks.
+/// The move is then generation 2.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
                                              const DistributionMove& move, const BeforeSwap& before_swap = {});
 constexpr std::size_t k_all_distribution_moves = 100'000; ///< a move each hour for ten years
@@ -158,8 +158,8 @@ Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown
 /// none; R018 if two of them disagree about a file; R005 for an invalid directory. `source` begins with "run:" in both
 /// cases.
 Result<Resolved> resolve_directory(ObjectReader& store, const std::string& directory);
-/// Adds to `shown.revoked` the waivers of its remarks that somebody took back in `channels`, the store of the channels.
-/// One listing if a remark names a waiver that is not there; else no request.
+/// `channels` is the store of the channels. Adds to `shown.revoked` each waiver of a remark that somebody took back
+/// there. One listing if a remark names a waiver that is not there; else no request.
 Result<void> note_revoked(ObjectReader& channels, Shown& shown);
 /// The waivers that note_revoked() would add, as the sets that have remarks about them, each with those remarks alone.
 Result<std::vector<ShownSet>> revoked_since(ObjectReader& channels, const Shown& shown);

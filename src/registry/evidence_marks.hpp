@@ -17,8 +17,9 @@ constexpr unsigned k_evidence_requests = 16; ///< in flight; more than elsewhere
 /// "evidence/attempts/{set}/", where the attempts to test a set and the marks of its evidence are.
 std::string about_directory(const SetDigest& set);
 
-/// When the store got evidence, in microseconds since 1970, by its own clock: the time of the oldest mark, else that of
-/// the record. What the store gives no time for is left out.
+/// When the store got evidence, in microseconds since 1970, by its own clock: the time of the oldest mark. If not all
+/// evidence is marked: the earlier of that time and the time of the record. What the store gives no time for is left
+/// out.
 using StoredTimes = std::map<EvidenceDigest, std::int64_t>;
 
 /// What lies there. One listing for each set, sixteen at the same time.
@@ -51,8 +52,8 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
 /// read now, and of all waivers and revocations, sorted, whatever the objects hold. The caller compares them with the
 /// keys of its first look: evidence (Recorded::keys), waivers and revocations. A new key is a record that came since.
 /// `judged` are the keys of the first look, sorted. Only those of evidence are used: their records are taken to exist.
-/// If all evidence is marked, the call lists the marks. Then the result lacks evidence that lost its mark, and it still
-/// has a record of `judged` that was removed while its mark stayed. Else the call lists the records. Costs a read of
+/// If all evidence is marked, the call lists the marks. So evidence without its mark is missing in the result, and a
+/// record of `judged` counts as there as long as its mark is. Else the call lists the records. Costs a read of
 /// `marked.json`, a listing of waivers, one of revocations, and one for each set. If all evidence is marked, it also
 /// costs a head for each mark that `judged` does not have, one after the other; if not, one more listing.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,

@@ -8,8 +8,8 @@
 
 namespace quarry::registry {
 
-/// The channel as it is now. If it does not exist, policy and move are empty, and the call costs one read. Else it
-/// costs two, and what bound_after() reads. O044 as check_bound().
+/// The channel as it is now. If it does not exist, policy and move are empty. Costs one read then, else two and what
+/// bound_after() costs. O044 as check_bound().
 Result<Feeder> feeder_of(ObjectReader& store, const std::string& channel);
 /// The same for several channels.
 Result<std::vector<Feeder>> feeders_of(ObjectReader& store, const std::vector<std::string>& channels);
@@ -25,7 +25,7 @@ struct Fed {
 /// must fulfil one of these conditions:
 ///   - its policy is in `fed_by`;
 ///   - the channel is in `fed_by` and is now bound to another policy, which takes the place of the old one;
-///   - its policy is the new policy of such a channel, which also adds in this call;
+///   - its policy is the new policy of another channel in this call that fulfils the second condition;
 ///   - it is the only channel in `fed_by` and the only one in this call, and is not protected any more. Then the result
 ///     is empty, and any channel may add again.
 /// Other feeders are refused with held O055. The order of `feeders` does not count. Moves are read only for a channel

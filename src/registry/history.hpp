@@ -76,7 +76,7 @@ Result<History> history_of(ObjectReader& store, const std::string& directory);
 struct DistributionRecord;
 /// Leaves out what pages of this distribution must not list: a file that was sealed there after it had been taken over,
 /// and that a yank took out. What a rollback took out stays listed, as before its seal. Costs a read for each move if a
-/// file of the history is blocked; else no request.
+/// file of the history is blocked, and fails then as distribution_moves(); else no request.
 Result<void> hide_yanked(ObjectReader& store, const DistributionRecord& distribution, History& history);
 /// `files`, then those of the history whose names none of them has: a sealed set counts before the history. The result
 /// as a whole is not sorted. Pure.

@@ -61,17 +61,17 @@ Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::st
 
 // Immutable records. put_… writes a record and returns its digest. It reads first: a record that exists costs one read,
 // a new one also one write. It fails with R011 if other bytes are stored under the digest, with R007, and as
-// store::put_once(): R009 if other bytes come between its read and its write, R004 after a lost reply. The caller must
-// give a valid record: one with unsorted files, a bad key or an empty field that must not be empty is written, and no
-// reader accepts it. put_evidence() first writes the marks of evidence_marks.hpp, even if the record exists; if a mark
-// fails, the record is not written. This costs what mark_evidence() costs, too.
+// store::put_once(): R009 if other bytes come between its read and its write, R004 if a reply was lost and the record
+// is not there. The caller must give a valid record: one with unsorted files, a bad key or an empty field that must not
+// be empty is written, and no reader accepts it. put_evidence() first writes the marks of evidence_marks.hpp, even if
+// the record exists; if a mark fails, the record is not written. This costs what mark_evidence() costs, too.
 //
 // An existing record is not written again, even if garbage collection is about to remove it. So only
 // publish::move_channel() may write a channel that names records: it protects them (publish/move.hpp;
 // docs/concurrency.md, "Garbage collection").
 //
-// load_… reads a record and checks its hash. It costs one read, and fails with R010 (also for an empty digest), R011,
-// R012, R007 and B002 to B004.
+// load_… reads a record and checks its hash. It costs one read, and fails with R010 (for an empty digest without a
+// read), R011, R012, R007 and B002 to B004.
 
 /// Whether the error is one of this machine, the network or the bucket (D, H, K), such as the page of a proxy in place
 /// of an object: it says nothing of what is stored. Pure.
@@ -182,12 +182,12 @@ struct Resolved {
 /// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run, without the slash of run::Layout::prefix(): "42-linux". Costs and errors of
-/// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed.
-/// If a set and a part of it (SetRecord::subset_of) are both sealed there, the part is left out: a yank or a promotion
-/// of what is ready made it, not the run. Before it fails with R013, the call looks for a set whose seal retention
-/// removed, so that the message can name it. The look costs one more listing of everything below. It reads such sets
-/// one by one until it has read one (for resolve_group() one of the group), and then its record of retention. Errors of
-/// the look are ignored.
+/// sealed_sets_below(); also R018, R005 for an invalid prefix, and not_found (R013) if no set below it is sealed. If a
+/// set and a part of it (SetRecord::subset_of) are both sealed there, the part is left out, because a yank or a
+/// promotion of what is ready made it, not the run. Before it fails with R013, the call looks for a set whose seal
+/// retention removed, so that the message can name it. The look costs one more listing of everything below. It reads
+/// the records of such sets one by one until one can be read (for resolve_group() one of the group), and then the
+/// record of retention of that set. Errors of the look are ignored.
 Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
@@ -216,10 +216,9 @@ Result<View> make_view(const std::vector<SealedSet>& sets);
 /// record of `base` stays. The caller has loaded `base` with load_view_for() for these sets. If the shard of one of
 /// their projects is missing in `base.shards`, the new view silently has only the new files of that project. The result
 /// has the shards that `base` has and those of the projects of `sets`. Unknown fields of `base` are dropped. Its
-/// waivers stay (waived.hpp). An empty extra (empty_extras.hpp) stays, unless these sets bring the missing package in
-/// the version of the extra. Fails with R018 if a file name gets two contents. Fails with R023 instead if a file of
-/// `rocm` gets two contents and the keys of the two files name different families (a part of the key that begins with
-/// `gfx`). Pure.
+/// waivers stay (waived.hpp). An empty extra (empty_extras.hpp) stays until the package that it lacks comes in the same
+/// version. Fails with R018 if a file name gets two contents. Fails with R023 instead if a file of `rocm` gets two
+/// contents and the keys of the two files name different families (a part of the key that begins with `gfx`). Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);

@@ -41,22 +41,22 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
 /// CapabilityCache). Fails as Bucket::call() does. About half of the requests are sent once only, the others are
 /// retried as Bucket::call() says. If one fails for a passing cause (unavailable or timed_out), the probe starts over
-/// with new objects, up to eight rounds in all; so it does if the server cannot be reached. A round ends with requests
-/// that remove the objects that it has written or may have written, at most three; after the first one that gets no
-/// reply it sends no more. Each round leaves up to three small objects and an upload if it is killed or interrupted, if
-/// these credentials may not delete, or if the requests that remove them fail. Each lost reply to the request that
-/// begins an upload may leave one more upload.
+/// with new objects, up to eight rounds in all. This also happens if the server cannot be reached. A round ends with
+/// requests that remove the objects that it has written or may have written, at most three; after the first one that
+/// gets no reply it sends no more. Each round leaves up to three small objects and an upload if it is killed or
+/// interrupted, if these credentials may not delete, or if the requests that remove them fail. If the reply to the
+/// request that begins an upload is lost, one more upload may stay.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Elsewhere it reads the stored
 /// record:
 ///   - a valid record: one request;
-///   - the read gets no reply, as where the server cannot be reached (H002): get() fails with that error, and does not
-///     probe;
+///   - the read gets no reply, because the server cannot be reached (H002) or there are no credentials (K011, K012,
+///     K015): get() fails with that error, and does not probe;
 ///   - no valid record, and the read was not refused: it probes and stores what it found. If storing fails, get()
 ///     succeeds, and the next job probes again;
-///   - the server or the credentials refuse the read (unauthenticated), as where a server hides absent objects: it
-///     probes and stores nothing, so each job probes again;
+///   - the server refuses the read (unauthenticated, such as K003), as where it hides absent objects: it probes and
+///     stores nothing, so each job probes again;
 ///   - these credentials may not write the probe's objects (K003): an expired record is used. Without a record, get()
 ///     fails with K003, whose hint names the command that makes the record.
 /// After any other error of the probe get() fails, also if there is an expired record. Later calls are free and give

@@ -8,10 +8,9 @@
 //   5. the profile: its role_arn, assumed with its token file or else with source_profile; without role_arn, its keys
 //   6. the container's credential address
 //   7. the machine's metadata service, or the one that AWS_EC2_METADATA_SERVICE_ENDPOINT names (H001 if that is not a
-//      URL). Three requests: for a token, the name of the role, its keys. The source does not apply with
-//      AWS_EC2_METADATA_DISABLED=true, if the first request fails, also by a status, unless an interruption ended it
-//      (D006), and if the machine does not have a role (404 or an empty list). Every other failure is an error (K012,
-//      H-codes, D006)
+//      URL). Three requests: for a token, the name of the role, its keys. The source does not apply in three cases:
+//      AWS_EC2_METADATA_DISABLED=true; the first request fails or has an error status; the machine has no role (404 or
+//      an empty list). An interruption (D006) and every other failure is an error (K012, H-codes)
 // SSO and credential_process are not supported: a profile that has one of them and no keys fails (K012). A profile that
 // AWS_PROFILE or AWS_DEFAULT_PROFILE names, other than `default`, also fails if it gives no credentials (K012).
 //

@@ -16,7 +16,7 @@ struct Location {
   std::string region;
   bool path_style = false; ///< the bucket is in the path; otherwise in front of the host
   bool is_aws = true;      ///< Amazon's own endpoint, because no other one was named
-  /// The region as parse_location() found it: in_region() does not change it. Empty: not known.
+  /// The region that parse_location() found; in_region() leaves it as it is. Empty: not known.
   std::string configured_region = {};
 };
 

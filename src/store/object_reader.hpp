@@ -53,7 +53,8 @@ struct Children {
 
 /// Counts of calls since the store was opened, for `writes` in JSON and for tests:
 ///   - put(): one put, if it succeeds;
-///   - copy(): one copy and one put, if it succeeds; in the file and memory stores also one get, even if it fails;
+///   - copy(): one copy and one put, if it succeeds; the file and memory stores count one get as well, even if it
+///     fails;
 ///   - copy_from(): one copy and one put, if it returns true;
 ///   - get(), open(), digest(), root_page(): one get, even if it fails; open() of an http object without ETag and
 ///     Last-Modified counts two, because it reads the object at once; digest() counts its bytes when all of them are
@@ -87,10 +88,10 @@ public:
   virtual std::string url(const std::string& key) const = 0;
   virtual Counters counters() const; ///< no I/O
 
-  /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 a bucket that does not
-  /// exist looks the same, also to open(); get() and list() then fail with K002. If a server hides absent objects,
-  /// head(), get() and open() fail for an absent object: access is denied (store/denied.hpp). Fails with K020 if an S3
-  /// server does not say the size. Costs one HEAD request and no bytes. In s3 a HEAD that is refused may cost one more
+  /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 an object of a bucket
+  /// that does not exist counts as absent, also for open(); get() and list() fail with K002. If a server hides absent
+  /// objects, head(), get() and open() of one fail: is_denied() (store/denied.hpp). Fails with K020 if an S3 server
+  /// does not say the size. Costs one HEAD request and no bytes. In s3 a HEAD that is refused may cost one more
   /// request, a GET of one byte, and may be sent again (Bucket::call()). In the file store it costs one stat, whatever
   /// the size of the file. The file is not read, so its ETag and digest stay unknown.
   Result<std::optional<ObjectInfo>> head(const std::string& key);
@@ -119,11 +120,10 @@ public:
   ///   - never mixes two versions. If the object is replaced or removed after open(), s3 and http fail with corrupt
   ///     (K022) when they fetch the next range. If the object was removed and the server hides absent objects, s3 fails
   ///     with K003 and http with H011. The memory store gives the old version. In the file store the first read opens
-  ///     the file. If the object was replaced between open() and that read, the read takes the new version if it has
-  ///     the same size, and else fails with D008. Later reads give the version that the first one opened. If the file
-  ///     was closed meanwhile, they open it again, and fail with D008 if the object was replaced. Any opening fails
-  ///     with not_found (D001) if it was removed. The ropes of a process have at most 64 files open between reads; a
-  ///     read that is running may have one more. A rope that is read whole by its first call keeps no file open. One
+  ///     the file, and so fixes the version; D008 if its size is not that at open(). Later reads give that version. If
+  ///     the file was closed meanwhile, they open it again; D008 if the object was replaced. Any opening fails with
+  ///     not_found (D001) if it was removed. The ropes of a process have at most 64 files open between reads; a read
+  ///     that is running may have one more. A rope that is read whole by its first call keeps no file open. One
   ///     exception: on a web server without strong ETags an object counts as the same version if its weak ETag and its
   ///     Last-Modified (to 1 s) are the same; a server may send only one of the two.
   ///   - may be repeated after any other error.

@@ -6,10 +6,9 @@
 // Guarantees: a reader finds no object, the complete old one, or the complete new one. When put() returns, the object
 // is on the disk, or the server has confirmed it. If put() fails with outcome_unknown, the write may have happened. A
 // read that begins after put() has returned finds that object, unless a later write has replaced or removed it; s3 and
-// http rely on the server for that. A store is thread-safe; its functions may wait for the disk or the network.
-// One exception, in the file store: put() does not sync a directory that another put has made. That put syncs it, but
-// it may be running still, have failed or been killed. On a file system that does not log in order, a power cut may
-// then lose the directory with our object.
+// http rely on the server for that. A store is thread-safe; its functions may wait for the disk or the network. One
+// exception, in the file store: only the put() that makes a directory syncs it. It may be running still, have failed or
+// been killed. Then a power cut may lose the directory with our object, on a file system that does not log in order.
 //
 // Errors of all functions:
 //   R001 not_found              R002 already_exists (if-absent)      R003 precondition_failed (if-match)
@@ -54,8 +53,8 @@ struct PutOptions {
   /// records it (ObjectInfo::recorded_sha256), and needs it to resume an upload in parts. Some failures of put(), and a
   /// kill, leave the upload on the server (s3/put.hpp says which). Then the next put() of the same content, options and
   /// key on this machine sends only the missing parts, at Amazon if the same region is configured for both runs. With
-  /// if-match there is one more condition: both runs saw the old object, by head(), get() or a write of their own, or
-  /// neither did.
+  /// if-match, either both runs or neither must have seen the old object before, by head(), get() or a write of their
+  /// own.
   std::optional<Sha256> sha256 = {};
   /// For copy_from(), with `sha256`: the digest that the source's store recorded is not enough, because whoever may
   /// write objects may also write that. The source is read and hashed, too, and the server copies exactly the version
@@ -79,14 +78,14 @@ public:
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
   /// has already replaced the object or the server gave none. Fails with R002 (if-absent: it exists), R003 (if-match:
   /// another ETag or no object), R004, R005, R008, R030, D00x, H00x and K0xx, such as K013 above 445 GiB in s3, and
-  /// with the errors of reading `content`. In s3 the last attempt may meet another writer (409). If the request makes
-  /// the object (a PUT, or the completion of an upload), put() fails with R003 for if-match, and with R002 for
-  /// if-absent if an object exists. In all other cases it fails with K005 (precondition_failed) or K006 (unavailable):
-  /// repeat the call. If the reply to an earlier attempt was lost, R004 may take the place of each of these errors.
-  /// After R004 (outcome_unknown) the object may have been written. After any other error this write did not happen; in
-  /// s3 it may also have happened and been replaced or removed since. A killed put leaves the old or the new state, and
-  /// perhaps what remove_leftovers() removes and a journal of the upload on this machine (s3/journal.hpp). A put that
-  /// was killed or failed may leave new empty directories in the file store. Costs all bytes, and:
+  /// with the errors of reading `content`. In s3 another writer may conflict with the last attempt (409). If that
+  /// attempt was a PUT or the completion of an upload, put() fails with R003 for if-match, and with R002 for if-absent
+  /// if an object exists now. Any other 409 is K005 (precondition_failed) or K006 (unavailable): repeat the call. If
+  /// the reply to an earlier attempt was lost, R004 may take the place of each of these errors. After R004
+  /// (outcome_unknown) the object may have been written. After any other error this write did not happen; in s3 it may
+  /// also have happened and been replaced or removed since. A killed put leaves the old or the new state, and perhaps
+  /// what remove_leftovers() removes and a journal of the upload on this machine (s3/journal.hpp). A put that was
+  /// killed or failed may leave new empty directories in the file store. Costs all bytes, and:
   ///   s3     one PUT request. Above 8 MiB: one request for each part and two more; or, up to 5 GiB, a single PUT if
   ///          the write has a condition that the server checks only in a PUT. An unclear outcome costs a HEAD. A
   ///          condition that the server does not check costs up to two HEADs (s3/put.hpp). A write that has a
@@ -105,7 +104,7 @@ public:
   /// both. For what it ignores the store sends a HEAD before the write, which is safe for one writer and not for
   /// several. Also false for http. Free, except in s3 at a named endpoint: there the first call on each opened store
   /// reads what is known of the server, or probes it with about 20 requests (s3/capabilities.hpp). If the role may not
-  /// write the probe's objects and nothing is known yet, it fails with K003.
+  /// write the probe's objects and the store has no record of capabilities, it fails with K003.
   virtual Result<bool> conditional_writes() { return true; }
   /// Whether objects can be written under keys that end in one slash, together with objects below them. If false, put()
   /// to such a key fails with R005, and remove() of it does nothing (in http R030). In s3, do not read such a key if
@@ -165,8 +164,8 @@ public:
                          const PutOptions& options);
 
 private:
-  /// The public functions check both keys and count the copy. The backend counts the put and its bytes, and refuses an
-  /// empty object under a key that ends in a slash (check_not_marker()); the public put() does both.
+  /// The public functions check both keys and count the copy. Unlike do_put(), the backend itself counts the put and
+  /// its bytes, and refuses an empty object under a key that ends in a slash (check_not_marker()).
   virtual Result<void> do_copy(const CopyRequest& request) = 0;
   virtual Result<bool> do_copy_from(ObjectReader& source, const CopyRequest& request);
 };

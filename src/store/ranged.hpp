@@ -19,8 +19,7 @@ struct RangeLimits {
   std::uint64_t first_bytes = 64u << 10; ///< the smallest range, except at an object's end; most zip directories fit
   std::uint64_t block_bytes = 2u << 20;  ///< one range of content that is read in order
   /// Blocks in flight that the sources of a RangeShare divide among them (4 Gbit/s at 32 ms): with n sources that read
-  /// in order now, each has max(ahead_least, ahead / n). For a short time there are more, when another source begins to
-  /// read in order.
+  /// in order now, each has max(ahead_least, ahead / n). When another source begins, there are more for a short time.
   unsigned ahead = 8;
   unsigned ahead_least = 2; ///< so with many sources there are more than `ahead` in all
 };

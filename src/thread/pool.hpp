@@ -13,7 +13,8 @@ namespace quarry {
 /// Runs `task(0) … task(count-1)` on at most `workers` threads (the caller is one of them) and waits for all. Tasks are
 /// taken in order. After the first failure no new task starts; of several failures the one with the lowest number is
 /// returned, so that the result does not depend on timing. A task that throws has failed (error_of_exception,
-/// guard.hpp).
+/// guard.hpp). If the system gives not one further thread, the call fails (resource_exhausted) before a task is begun:
+/// one task may wait for another.
 Result<void> parallel_for(std::size_t count, unsigned workers, const std::function<Result<void>(std::size_t)>& task);
 
 /// Many producers, many consumers. close() lets consumers drain what is left; push then returns false.
