@@ -36,18 +36,7 @@ CLASSES_OF_MANY_MEMBERS: dict[str, int] = {}
 PARAMETERS = 5
 FUNCTIONS_OF_MANY_PARAMETERS: dict[str, int] = {}
 # Headers with neighbouring parameters of one type, which a caller can swap unnoticed.
-ALIKE_NEIGHBOURS: dict[str, int] = {
-    "src/codec/compression.hpp": 2,
-    "src/index/pages.hpp": 1,
-    "src/index/site.hpp": 2,
-    "src/names/entry_names.hpp": 1,
-    "src/pages/recent_moves.hpp": 1,
-    "src/sys/tree.hpp": 1,
-    "src/tar/paths.hpp": 1,
-    "src/tar/tar.hpp": 1,
-    "src/trial/kept.hpp": 1,
-    "src/wheel/proof.hpp": 2,
-}
+ALIKE_NEIGHBOURS: dict[str, int] = {}
 # Pages whose lines may be longer than COLUMNS.
 LONG_LINES = {
     "docs/exit-codes.md": "generated",

@@ -28,7 +28,7 @@ public:
 };
 
 tar::Limits limits_for(const SourceItem& item, std::uint64_t archive_bytes, const UnpackOptions& options) {
-  auto limits = tar::Limits::for_archive(archive_bytes, options.max_ratio);
+  auto limits = tar::Limits::for_archive({archive_bytes, options.max_ratio});
   limits.case_rule = case_rule_of(item);
   return limits;
 }
@@ -63,12 +63,13 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   ManifestGuard guard(into, item.file);
   bool whole = item.name.whole_sdk(); // has no manifest: all of it belongs
   tar::Reader reader(whole ? into : guard, item.file, limits_for(item, rope.size(), options));
-  auto read = codec::decompress(
-      rope, item.compression, options.codec, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); },
-      [&](std::span<const std::byte> bytes) {
-        digest.hashed += bytes.size();
-        return digesting(digest.hasher, options)(bytes);
-      });
+  auto codec = options.codec;
+  codec.raw = [&](std::span<const std::byte> bytes) {
+    digest.hashed += bytes.size();
+    return digesting(digest.hasher, options)(bytes);
+  };
+  auto read = codec::decompress(rope, item.compression, codec,
+                                [&](std::span<const std::byte> bytes) { return reader.feed(bytes); });
   if (!read) return fail(told_where(std::move(read).error(), item.file));
   TRY_DO(reader.finish());
   if (!whole) TRY_DO(guard.finish());

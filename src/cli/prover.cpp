@@ -25,8 +25,8 @@ std::shared_ptr<const wheel::Prover> prover_of(Context& context) {
     if (!program) return nullptr;
     build = sha256(*program).hex();
   }
-  auto prover =
-      wheel::Prover::open(path::join(home, "quarry/proof.key"), fmt::format("quarry {} {}", program_version(), build));
+  auto prover = wheel::Prover::open(path::join(home, "quarry/proof.key"),
+                                    {fmt::format("quarry {} {}", program_version(), build)});
   if (prover) return std::make_shared<const wheel::Prover>(std::move(*prover));
   if (prover.error().is(codes::secret_readable_by_others)) context.out.warn(render(prover.error()));
   return nullptr;

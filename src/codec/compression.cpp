@@ -52,7 +52,8 @@ std::string_view suffix_of(Compression compression) {
 }
 
 Result<void> decompress(const content::Rope& compressed, Compression compression, const CodecOptions& options,
-                        const ByteSink& sink, const ByteSink& raw) {
+                        const ByteSink& sink) {
+  const auto& raw = options.raw;
   switch (compression) {
   case Compression::none: return copy(compressed, sink, raw);
   case Compression::zstd: return decompress_zstd(compressed, options, sink, raw);
@@ -61,9 +62,8 @@ Result<void> decompress(const content::Rope& compressed, Compression compression
   }
   return fail(ErrorKind::internal, "T001", "unknown compression");
 }
-Result<void> decompress(const content::Rope& compressed, Compression compression, const ByteSink& sink,
-                        const ByteSink& raw) {
-  return decompress(compressed, compression, CodecOptions{}, sink, raw);
+Result<void> decompress(const content::Rope& compressed, Compression compression, const ByteSink& sink) {
+  return decompress(compressed, compression, CodecOptions{}, sink);
 }
 
 std::unique_ptr<Compressor> Compressor::create(Compression compression, const CodecOptions& options, ByteSink out) {

@@ -41,6 +41,8 @@ std::shared_ptr<Permits> permits_for(unsigned threads);
 struct CodecOptions {
   unsigned workers = 1;             ///< 1: everything on the caller's thread
   std::shared_ptr<Permits> permits; ///< null: permits_for(workers), for this codec alone
+  /// decompress() gives it the compressed bytes in the same pass, for their digest; may be empty.
+  ByteSink raw = {};
 };
 
 /// Bounds on what a stream may ask of the machine (T012).
@@ -48,16 +50,14 @@ constexpr unsigned k_zstd_window_log_max = 27; ///< 128 MiB: the largest window 
 constexpr std::uint64_t k_xz_memory_max = 512ull << 20; ///< `xz -9` needs 65 MiB; a dictionary of up to 400 MiB passes
 
 /// Decodes the whole rope into `sink`, in order, checking every header and checksum up to the last byte: truncation,
-/// trailing bytes and check failures are corrupt (T002). `raw` (optional) sees the compressed bytes in the same pass,
-/// for their digest.
-Result<void> decompress(const content::Rope& compressed, Compression compression, const ByteSink& sink,
-                        const ByteSink& raw = {});
+/// trailing bytes and check failures are corrupt (T002).
+Result<void> decompress(const content::Rope& compressed, Compression compression, const ByteSink& sink);
 /// The same with several threads, where the stream allows it: xz blocks whose headers carry sizes, independent zstd
-/// frames that say their content size. `sink` and `raw` are called on the calling thread, each in order; `raw` may run
-/// ahead of `sink`. Accepted: several xz streams with stream padding, several zstd frames with skippable ones between,
-/// several gzip members.
+/// frames that say their content size. `sink` and `options.raw` are called on the calling thread, each in order;
+/// `raw` may run ahead of `sink`. Accepted: several xz streams with stream padding, several zstd frames with skippable
+/// ones between, several gzip members.
 Result<void> decompress(const content::Rope& compressed, Compression compression, const CodecOptions& options,
-                        const ByteSink& sink, const ByteSink& raw = {});
+                        const ByteSink& sink);
 
 /// write() any number of times, then finish() once. The bytes depend on the input alone, never on workers or on how it
 /// is cut into write() calls: zstd level 3 in independent frames of 8 MiB with checksum and content size; xz preset 2

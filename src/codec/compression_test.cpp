@@ -133,13 +133,12 @@ TEST(Compression, RawSeesEveryByteOnceAndInOrder) {
       auto packed = compress(sample(2u << 20), compression) +
                     (compression == Compression::zstd ? skippable("between") + compress("more", compression) : "");
       std::string seen;
-      auto done = decompress(
-          content::Rope::literal(packed), compression, CodecOptions{workers, nullptr},
-          [](std::span<const std::byte>) -> Result<void> { return {}; },
-          [&](std::span<const std::byte> bytes) -> Result<void> {
-            seen.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-            return {};
-          });
+      auto see = [&](std::span<const std::byte> bytes) -> Result<void> {
+        seen.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        return {};
+      };
+      auto done = decompress(content::Rope::literal(packed), compression, CodecOptions{workers, nullptr, see},
+                             [](std::span<const std::byte>) -> Result<void> { return {}; });
       ASSERT_TRUE(done) << done.error().message;
       EXPECT_TRUE(seen == packed) << suffix_of(compression);
     }

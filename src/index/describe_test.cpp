@@ -11,7 +11,8 @@ class DescribeProven : public testing::Test {
 protected:
   void SetUp() override {
     root_ = *sys::make_temporary_directory(testing::TempDir(), "quarry-describe-");
-    prover_ = std::make_shared<const wheel::Prover>(wheel::Prover::open(path::join(root_, "key"), "quarry 1").value());
+    prover_ =
+        std::make_shared<const wheel::Prover>(wheel::Prover::open(path::join(root_, "key"), {"quarry 1"}).value());
     wheel::WheelSpec spec;
     spec.metadata.name = "x";
     spec.metadata.version = "1.0";

@@ -61,9 +61,7 @@ void project_pages(const std::string& project, const FilePointers& sorted, const
 
 } // namespace
 
-std::string href_between(std::string_view key, std::string_view page_directory) {
-  return LinkMaker(page_directory)(key);
-}
+std::string href_between(std::string_view to, std::string_view from) { return LinkMaker(from)(to); }
 
 std::string find_links_page(std::string_view title, const std::vector<Link>& links) {
   auto entries = entries_from(links);

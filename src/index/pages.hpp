@@ -66,8 +66,9 @@ std::vector<Page> pages_of_project(std::string_view project, const std::vector<r
 /// Files lie directly in it. HTML only; without upload times, which nothing would carry from one page to the next.
 std::vector<Page> flat_pages(std::vector<registry::FileRecord> files);
 
-/// The href from a page in `page_directory` to `key`, both below one root: relative, percent-encoded (`+` as %2B).
-std::string href_between(std::string_view key, std::string_view page_directory);
+/// The href from a page in the directory `from` to the key `to`, both below one root: relative, percent-encoded (`+` as
+/// %2B).
+std::string href_between(std::string_view to, std::string_view from);
 
 /// Where METADATA of the file at `url` is served (PEP 658): beside its path; a query, such as a signature, stays at the
 /// end.

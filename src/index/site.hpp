@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::index {
@@ -27,8 +28,9 @@ struct SiteReply {
 /// A file on this machine, until it is destroyed.
 class LocalFile {
 public:
-  /// `temporary`: a directory that goes with it; empty: the file is where it always was.
-  LocalFile(std::string path, std::string temporary) : path_(std::move(path)), temporary_(std::move(temporary)) {}
+  explicit LocalFile(std::string path) : path_(std::move(path)) {} ///< that is not removed
+  /// The file `name` of a directory that is removed with it.
+  static LocalFile in_temporary(std::string directory, std::string_view name);
   LocalFile(LocalFile&& other) noexcept;
   LocalFile& operator=(LocalFile&&) = delete;
   ~LocalFile();
@@ -78,7 +80,7 @@ public:
 std::unique_ptr<Site> files_site(std::string directory);
 /// Objects below `directory` (a key, or empty) of a store that can be listed. Links may lead anywhere in the store.
 /// `temporary`: where wheels are put for as long as they are looked at.
-std::unique_ptr<Site> store_site(std::shared_ptr<store::ObjectStore> store, std::string directory,
+std::unique_ptr<Site> store_site(std::string directory, std::shared_ptr<store::ObjectStore> store,
                                  std::string temporary);
 /// A web server's directory at `url`. Links are followed to other hosts too, as installers do. H001 if `url` is not a
 /// URL.

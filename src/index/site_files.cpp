@@ -51,7 +51,7 @@ public:
     if (!text) return std::optional<std::string>();
     return std::optional(std::move(*text));
   }
-  Result<LocalFile> local(const std::string& target) override { return LocalFile(target, {}); }
+  Result<LocalFile> local(const std::string& target) override { return LocalFile(target); }
   bool served() const override { return false; }
 
 private:
@@ -59,6 +59,12 @@ private:
 };
 
 } // namespace
+
+LocalFile LocalFile::in_temporary(std::string directory, std::string_view name) {
+  LocalFile file(path::join(directory, name));
+  file.temporary_ = std::move(directory);
+  return file;
+}
 
 LocalFile::LocalFile(LocalFile&& other) noexcept
     : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}

@@ -90,7 +90,7 @@ SiteReply reply_of(const Result<std::optional<store::ObjectInfo>>& found) {
 
 Result<LocalFile> fetched(store::ObjectReader& store, const std::string& key, const std::string& temporary) {
   TRY(auto directory, sys::make_temporary_directory(temporary, "quarry-check-"));
-  LocalFile local(path::join(directory, path::basename(key)), directory);
+  auto local = LocalFile::in_temporary(directory, path::basename(key));
   TRY(auto content, store.open(key));
   TRY(auto file, sys::AtomicFile::create(local.path()));
   std::uint64_t written = 0;
@@ -103,7 +103,7 @@ Result<LocalFile> fetched(store::ObjectReader& store, const std::string& key, co
   return local;
 }
 
-std::unique_ptr<Site> store_site(std::shared_ptr<store::ObjectStore> store, std::string directory,
+std::unique_ptr<Site> store_site(std::string directory, std::shared_ptr<store::ObjectStore> store,
                                  std::string temporary) {
   return std::make_unique<StoreSite>(std::move(store), std::move(directory), std::move(temporary));
 }

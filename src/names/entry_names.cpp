@@ -152,15 +152,15 @@ std::string folded_name(std::string_view name) {
   return out;
 }
 
-NameDefect NameSet::alike(NameTree::Id id, NameTree::Id other) const {
-  return {"Z017", fmt::format("\"{}\" and \"{}\" are one name on Windows or macOS", printable(tree_.path(other)),
-                              printable(tree_.path(id)))};
+NameDefect NameSet::alike(NameTree::Id id) const {
+  return {"Z017", fmt::format("\"{}\" and \"{}\" are one name on Windows or macOS",
+                              printable(tree_.path(tree_[id].first_alike)), printable(tree_.path(id)))};
 }
 
 std::optional<NameDefect> NameSet::insert(NameTree::Id parent, std::string_view name, Kind kind) {
   if (auto excess = tree_.exhausted(); !excess.empty()) return NameDefect{"Z016", "the archive " + excess};
   auto id = tree_.add(parent, name, static_cast<std::uint8_t>(kind), kind == Kind::implied_directory);
-  if (tree_[id].first_alike != id) return alike(id, tree_[id].first_alike);
+  if (tree_[id].first_alike != id) return alike(id);
   return std::nullopt;
 }
 

@@ -44,7 +44,7 @@ private:
   enum class Kind : std::uint8_t { file, directory, implied_directory };
   Kind kind_of(NameTree::Id id) const { return static_cast<Kind>(tree_[id].kind); }
   std::optional<NameDefect> insert(NameTree::Id parent, std::string_view name, Kind kind);
-  NameDefect alike(NameTree::Id id, NameTree::Id other) const;
+  NameDefect alike(NameTree::Id id) const;
   NameTree tree_;
 };
 

@@ -51,7 +51,7 @@ void add_move(const ViewRecord& older, const ViewRecord& newer, Changes& changes
   std::ranges::set_symmetric_difference(waived_before, waived_now, std::back_inserter(differ));
   for (const auto& one : differ) moved.insert(one.projects.begin(), one.projects.end());
   for (const auto& project : moved)
-    if (!changes.projects.insert(project).second) changes.more_than_once.insert(project);
+    if (!changes.moved.projects.insert(project).second) changes.moved.more_than_once.insert(project);
 }
 
 /// An old record that is missing or damaged becomes nullopt: pages can be made without it. Other errors stay errors.
@@ -65,7 +65,7 @@ template <class T> Result<std::optional<T>> if_known(Result<T> record) {
 
 Result<std::optional<Changes>> changes_since(ObjectReader& store, const PagesState& state, const ChannelRecord& now,
                                              const ViewRecord& view, const KnownViews& known) {
-  Changes changes{{}, {}, view};
+  Changes changes{{}, view};
   auto generation = now.generation;
   auto view_digest = now.view;
   auto entry_digest = now.ledger;
@@ -247,9 +247,9 @@ Result<Names> all_stale(const Channel& channel) {
 /// The number of files in the new view. Returns nullopt if it is not known without reading all shards.
 Result<std::optional<std::uint64_t>> files_after(const Channel& channel, const PagesState& shown,
                                                  const Changes& changes) {
-  TRY(auto before, if_known(files_in(channel, changes.shown, changes.projects)));
+  TRY(auto before, if_known(files_in(channel, changes.shown, changes.moved.projects)));
   if (!before) return std::optional<std::uint64_t>();
-  TRY(auto after, files_in(channel, channel.view, changes.projects));
+  TRY(auto after, files_in(channel, channel.view, changes.moved.projects));
   return std::optional(shown.files - std::min(*before, shown.files) + after);
 }
 
@@ -260,8 +260,7 @@ public:
 
   Result<Work> work_of(const ChannelPtr& channel, const PagesState& shown) {
     TRY(auto changes, changes_since(channel->store, shown, channel->record, channel->view, known_));
-    auto recent = changes ? shown.recent.after(channel->record.generation, changes->projects, changes->more_than_once)
-                          : RecentMoves();
+    auto recent = changes ? shown.recent.after(channel->record.generation, changes->moved) : RecentMoves();
     TRY(bool slash_keys, channel->store.slash_keys());
     bool copies_are_missing = slash_keys && !shown.slash_keys; // an older program wrote the pages
     TRY(channel->whole, is_whole(*channel, shown, changes));
@@ -297,7 +296,7 @@ private:
                                    const RecentMoves& recent) {
     if (channel.whole)
       for (const auto& [project, shard] : channel.view.shards) touched_before_.insert(project);
-    if (changes) touched_before_.insert(changes->projects.begin(), changes->projects.end());
+    if (changes) touched_before_.insert(changes->moved.projects.begin(), changes->moved.projects.end());
     for (const auto& [project, generation] : recent.twice) touched_before_.insert(project);
     return touched_before_;
   }

@@ -44,13 +44,11 @@ std::string to_json(const PagesState& state);
 PagesState parse_pages_state(const std::string& bytes);
 
 struct Changes {
-  /// Projects that any move after the state's generation changed, also if a later move changed them back. A move
-  /// changes a project in three cases: its shard differs; or a waiver that names it came, left or changed
-  /// (registry/waived.hpp); or the list of empty extras differs (registry/empty_extras.hpp), and then every project in
-  /// the list before or after the move counts.
-  std::set<std::string> projects;
-  std::set<std::string> more_than_once; ///< the subset that changed in more than one of these moves
-  registry::ViewRecord shown;           ///< the view of the state's generation
+  /// Includes projects that a later move changed back. A move changes a project in three cases: its shard differs; or a
+  /// waiver that names it came, left or changed (registry/waived.hpp); or the list of empty extras differs
+  /// (registry/empty_extras.hpp), and then every project in the list before or after the move counts.
+  MovedProjects moved;
+  registry::ViewRecord shown; ///< the view of the state's generation
 };
 /// Collects what changed from the generation of `state` to `now`, whose view is `view`, by walking the ledger back.
 /// Returns nullopt if it cannot tell, and all pages must be compared: the state is missing, or newer than `now`,

@@ -26,11 +26,10 @@ bool is_project(const std::string& name) {
   return project && project->str() == name;
 }
 
-RecentMoves RecentMoves::after(std::uint64_t move, const std::set<std::string>& projects,
-                               const std::set<std::string>& more_than_once) const {
+RecentMoves RecentMoves::after(std::uint64_t move, const MovedProjects& changed) const {
   auto next = *this;
-  for (const auto& project : projects) {
-    if (next.moved.contains(project) || more_than_once.contains(project)) next.twice[project] = move;
+  for (const auto& project : changed.projects) {
+    if (next.moved.contains(project) || changed.more_than_once.contains(project)) next.twice[project] = move;
     next.moved[project] = move;
   }
   for (auto* moves : {&next.moved, &next.twice})

@@ -25,6 +25,11 @@ namespace quarry::pages {
 
 constexpr std::uint64_t k_recent_moves = 16; ///< far more moves than happen while one writer writes one page
 
+/// The projects that some moves changed, and those of them that more than one of these moves changed.
+struct MovedProjects {
+  std::set<std::string> projects, more_than_once;
+};
+
 struct RecentMoves {
   /// The projects that the last k_recent_moves moves changed, as far as the memory reaches back. The number is that of
   /// the last move that changed the project. If one writer wrote the pages of several moves at once, each of their
@@ -35,11 +40,10 @@ struct RecentMoves {
   /// project; a later number does no harm.
   std::map<std::string, std::uint64_t> twice;
 
-  /// Returns the state after `move`. `projects` changed since the last state: they enter `moved`; those that were in it
-  /// already, or that several moves changed (`more_than_once`), enter `twice`. All get the number `move`. Then entries
-  /// that are k_recent_moves or more moves old are dropped. Pure.
-  RecentMoves after(std::uint64_t move, const std::set<std::string>& projects,
-                    const std::set<std::string>& more_than_once) const;
+  /// Returns the state after `move`. `changed.projects` changed since the last state: they enter `moved`; those that
+  /// were in it already, or that are in `changed.more_than_once`, enter `twice`. All get the number `move`. Then
+  /// entries that are k_recent_moves or more moves old are dropped. Pure.
+  RecentMoves after(std::uint64_t move, const MovedProjects& changed) const;
 };
 
 /// Returns the projects whose shard digests differ between the two maps, or that only one of them has. Pure.

@@ -83,7 +83,7 @@ Result<ReadWhole> read_whole(ObjectStore& store, const ObjectInfo& object, const
     if (noted) return std::move(*noted);
   }
   auto on_disk = path_of_key(store, object.key);
-  auto local = on_disk ? Result<index::LocalFile>(index::LocalFile(*on_disk, {}))
+  auto local = on_disk ? Result<index::LocalFile>(index::LocalFile(*on_disk))
                        : index::fetched(store, object.key, options.temporary);
   if (!local) return fail(std::move(local).error());
   ReadWhole read;

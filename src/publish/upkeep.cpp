@@ -58,7 +58,7 @@ Result<std::uint64_t> restore(ObjectStore& store, const std::string& key, const 
 /// The file of a key: where it lies, or a copy that goes with the value.
 Result<index::LocalFile> local_file(ObjectReader& store, const std::string& key, const std::string& temporary) {
   auto path = path_of_key(store, key);
-  if (path) return index::LocalFile(std::move(*path), {});
+  if (path) return index::LocalFile(std::move(*path));
   return index::fetched(store, key, temporary);
 }
 

@@ -28,7 +28,7 @@ Result<BeneathEntries::Found> BeneathEntries::enter(const std::string& path) {
 Result<BeneathEntries::Look> BeneathEntries::look(const std::string& path) {
   TRY(auto found, enter(path));
   if (found != Found::present) return Look{found, {}};
-  TRY(auto entry, look_at(directory_->descriptor(), std::string(path::basename(path)), path));
+  TRY(auto entry, look_at(directory_->descriptor(), path));
   return entry ? Look{Found::present, std::move(*entry)} : Look{};
 }
 

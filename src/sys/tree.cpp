@@ -112,7 +112,8 @@ Result<std::vector<TreeEntry>> walk(const std::string& root, std::size_t max_ent
 }
 } // namespace
 
-Result<std::optional<TreeEntry>> look_at(int directory, const std::string& name, const std::string& path) {
+Result<std::optional<TreeEntry>> look_at(int directory, const std::string& path) {
+  std::string name(path::basename(path));
   struct stat status{};
   if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return std::optional<TreeEntry>();

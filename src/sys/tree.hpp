@@ -28,7 +28,8 @@ Result<std::vector<TreeEntry>> list_tree(const std::string& root, std::size_t ma
 /// Only the direct entries of `directory`, sorted bytewise. What another process removes meanwhile is not listed.
 Result<std::vector<TreeEntry>> list_directory(const std::string& directory);
 
-/// lstat(2) of `name` in the open `directory`; the entry is called `path`. nullopt when it does not exist.
-Result<std::optional<TreeEntry>> look_at(int directory, const std::string& name, const std::string& path);
+/// lstat(2) of the last part of `path` in the open `directory`; the entry is called `path`. nullopt when it does not
+/// exist.
+Result<std::optional<TreeEntry>> look_at(int directory, const std::string& path);
 
 } // namespace quarry::sys

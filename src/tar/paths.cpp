@@ -41,7 +41,8 @@ bool has_odd_component(std::string_view target) {
 }
 } // namespace
 
-Limits Limits::for_archive(std::uint64_t archive_bytes, std::uint64_t ratio) {
+Limits Limits::for_archive(const Packed& packed) {
+  const auto [archive_bytes, ratio] = packed;
   Limits limits;
   auto bound = [&](std::uint64_t most, std::uint64_t free) {
     bool far = archive_bytes >= most / std::max<std::uint64_t>(ratio, 1);

@@ -17,16 +17,21 @@ enum class CaseRule : std::uint8_t {
   note,   ///< counted: Linux packages have such pairs, as a terminfo database does (E/Eterm beside e/eterm)
 };
 
+/// A compressed archive, and how many times its bytes it may unpack to.
+struct Packed {
+  std::uint64_t archive_bytes = 0, ratio = 0;
+};
+
 struct Limits {
   std::uint64_t entries_max = 1'000'000;            ///< 5 times the largest wheel seen; names are kept in memory
   std::uint64_t stream_bytes_max = 256ull << 30;    ///< of the uncompressed stream; far above the largest SDK
   std::uint64_t framing_bytes_max = 2'048ull << 20; ///< of it what is not data of files: 2 KiB for each entry
   CaseRule case_rule = CaseRule::refuse;
 
-  /// For an archive of `archive_bytes`. The stream may have 1 GiB and `ratio` times the archive: extraction streams, so
-  /// the danger is the disk's space, and 1 GiB of zeros packs to 70 kB. The rest but data may have 64 MiB and `ratio`
-  /// times the archive: that costs processor time and memory.
-  static Limits for_archive(std::uint64_t archive_bytes, std::uint64_t ratio);
+  /// The stream may have 1 GiB and `ratio` times the archive: extraction streams, so the danger is the disk's space,
+  /// and 1 GiB of zeros packs to 70 kB. The rest but data may have 64 MiB and `ratio` times the archive: that costs
+  /// processor time and memory.
+  static Limits for_archive(const Packed& packed);
 };
 
 constexpr std::uint64_t k_tar_ratio_max = 60; ///< a library of 1.3 GB with device code blanked reaches 29

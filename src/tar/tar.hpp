@@ -66,9 +66,9 @@ public:
   Result<void> symlink(const std::string& path, const std::string& target);
   Result<void> directory(const std::string& path);
   Result<void> finish(); ///< checks the links; two zero blocks, padded to 10,240 bytes as other tars do
-  /// T008 when a reader with the bounds of Limits::for_archive(archive_bytes, ratio) would refuse what was written.
+  /// T008 when a reader with the bounds of Limits::for_archive(packed) would refuse what was written.
   /// After finish(), when the size of the compressed archive is known.
-  Result<void> check_readable(std::uint64_t archive_bytes, std::uint64_t ratio) const;
+  Result<void> check_readable(const Packed& packed) const;
   const CasePairs& case_pairs() const { return paths_.case_pairs(); }
 
 private:

@@ -94,14 +94,14 @@ Result<void> Writer::symlink(const std::string& path, const std::string& target)
 }
 Result<void> Writer::directory(const std::string& path) { return member(path, Type::directory, 0, true, {}); }
 
-Result<void> Writer::check_readable(std::uint64_t archive_bytes, std::uint64_t ratio) const {
-  auto limits = Limits::for_archive(archive_bytes, ratio);
+Result<void> Writer::check_readable(const Packed& packed) const {
+  auto limits = Limits::for_archive(packed);
   if (written_ <= limits.stream_bytes_max && written_ - data_ <= limits.framing_bytes_max) return {};
   return fail(ErrorKind::invalid_argument, "T008",
               fmt::format("{} bytes pack to {}, and readers refuse what unpacks to more than {}", written_,
-                          archive_bytes, limits.stream_bytes_max),
+                          packed.archive_bytes, limits.stream_bytes_max),
               fmt::format("if this is meant, pack and fetch with `--max-ratio {}`",
-                          written_ / std::max<std::uint64_t>(archive_bytes, 1) + 1));
+                          written_ / std::max<std::uint64_t>(packed.archive_bytes, 1) + 1));
 }
 
 Result<void> Writer::finish() {

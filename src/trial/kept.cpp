@@ -59,8 +59,8 @@ Result<std::string> keep_evidence(const std::string& directory, const registry::
   return file;
 }
 
-Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
-                                               const std::string& log, const std::string& directory) {
+Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const std::string& directory,
+                                               const registry::EvidenceRecord& evidence, const std::string& log) {
   auto stored = store_evidence(store, evidence, log);
   if (stored) return stored;
   auto error = std::move(stored).error();

@@ -21,8 +21,8 @@ Result<std::string> keep_evidence(const std::string& directory, const registry::
 
 /// store_evidence(), or where that fails keep_evidence(). The error is then that of the store, and its hint the command
 /// that stores the files.
-Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
-                                               const std::string& log, const std::string& directory);
+Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const std::string& directory,
+                                               const registry::EvidenceRecord& evidence, const std::string& log);
 
 /// What kept evidence must be about: a job without a token may have been told lies by what it tested.
 struct About {

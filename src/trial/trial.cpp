@@ -275,7 +275,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
     TRY(outcome.kept, keep_evidence(options.keep_in, evidence, log));
     outcome.digest = registry::digest_of(evidence);
   } else {
-    TRY(outcome.digest, store_or_keep(store, evidence, log, options.keep_in));
+    TRY(outcome.digest, store_or_keep(store, options.keep_in, evidence, log));
   }
   outcome.exit_code = exit_code_of(evidence.result);
   return outcome;

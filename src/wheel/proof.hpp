@@ -19,12 +19,17 @@ struct Proof {
   Sha256 metadata_sha256; ///< of its METADATA
 };
 
+/// Names a version of the rules by which wheels are verified: "quarry 0.1 1f2e…".
+struct Verifier {
+  std::string name;
+};
+
 /// The key, and which program uses it. A value; safe to share between threads.
 class Prover {
 public:
-  /// The key at `path` is made if it is missing. `verifier` names the version of the rules. Fails with D015 if others
+  /// The key at `path` is made if it is missing. Fails with D015 if others
   /// can read the key, and with D00x if it can be neither read nor made.
-  static Result<Prover> open(const std::string& path, std::string verifier);
+  static Result<Prover> open(const std::string& path, Verifier verifier);
 
   /// Writes the record beside the wheel, atomically. A name that would be too long for a file gets no record.
   Result<void> record(const std::string& wheel_path, const Proof& proof) const;
@@ -33,9 +38,10 @@ public:
   std::optional<Proof> recall(const std::string& wheel_path) const;
 
 private:
-  Prover(std::string key, std::string verifier) : key_(std::move(key)), verifier_(std::move(verifier)) {}
+  Prover(std::string key, Verifier verifier) : key_(std::move(key)), verifier_(std::move(verifier)) {}
   Sha256 seal_of(const Proof& proof) const;
-  std::string key_, verifier_;
+  std::string key_;
+  Verifier verifier_;
 };
 
 /// Where the record of a wheel is.

@@ -21,7 +21,7 @@ protected:
 
   std::string at(const std::string& name) const { return path::join(root_, name); }
   Prover prover(const std::string& key = "key", const std::string& verifier = "quarry 1") {
-    return Prover::open(at(key), verifier).value();
+    return Prover::open(at(key), {verifier}).value();
   }
 
   std::string root_;
@@ -79,12 +79,12 @@ TEST_F(ProofTest, TheKeyIsPrivateToItsUser) {
   EXPECT_EQ(static_cast<std::size_t>(status.st_size), sys::k_secret_digits);
   for (unsigned mode : {0640u, 0604u, 0620u, 0602u}) {
     ASSERT_EQ(::chmod(at("key").c_str(), mode), 0);
-    auto refused = Prover::open(at("key"), "quarry 1");
+    auto refused = Prover::open(at("key"), {"quarry 1"});
     ASSERT_FALSE(refused) << mode;
     EXPECT_EQ(refused.error().code, "D015");
   }
   std::filesystem::create_symlink(at("key"), at("link"));
-  EXPECT_FALSE(Prover::open(at("link"), "quarry 1"));
+  EXPECT_FALSE(Prover::open(at("link"), {"quarry 1"}));
 }
 
 TEST_F(ProofTest, AnIncompleteKeyIsMadeAgain) {

@@ -143,7 +143,7 @@ Result<Place> place_in_store(const Context& context, const std::string& store, c
     whole = path::normal(whole);
     TRY_DO(store::check_key(whole));
   }
-  return Place{path::join(place.store, whole), index::store_site(std::move(opened), whole, temporary_of(context))};
+  return Place{path::join(place.store, whole), index::store_site(whole, std::move(opened), temporary_of(context))};
 }
 
 /// The indexes that a locator means: the directory itself, a channel's, or those of each sealed set.
