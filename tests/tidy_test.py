@@ -20,7 +20,7 @@ COLUMNS = 120
 FILE_LINES = 400
 FUNCTION_LINES = 70
 README_LINES = 35
-USERS_LISTED = 12  # a room that more rooms use says how many
+USERS_LISTED = 20  # a room that more rooms use says how many
 
 # Longer than a reader can keep in mind; each with the reason why it may stay.
 LONG_FILES: dict[str, int] = {

@@ -195,7 +195,8 @@ TEST_F(HeldText, TheExtraForDeviceCodeIsOneThatRocmHas) {
       {{"gfx1030"}, {"libraries", "devel"}, "'rocm[libraries,devel] rocm-sdk-device-gfx1030'"},
       {{"gfx1030", "gfx942"}, {"libraries", "devel", "device"}, "'rocm[libraries,devel] rocm-sdk-device-gfx1030'"},
       {{"gfx1030", "gfx942"}, {"devel", "device_gfx1030"}, "'rocm[libraries,devel,device-gfx1030]'"},
-      {{"gfx1030", "gfx942"}, {}, "'rocm[libraries,devel,device-gfx1030]'"}}; // what it has is not known
+      {{"gfx942"}, {"libraries", "devel", "device"}, "'rocm[libraries,devel]'"}, // not a result about gfx942, too
+      {{"gfx1030", "gfx942"}, {}, "'rocm[libraries,devel,device-gfx1030]'"}};    // what it has is not known
   for (const auto& row : rows) {
     subjects = {split_subject(row.targets, row.extras)};
     verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1030", "", ""}, k_held)};

@@ -12,9 +12,9 @@ namespace quarry::pages {
 
 struct Addresses {
   /// "…/simple/". Given in three cases: the store is a directory of this machine, or has a public URL; or the copy of
-  /// `simple/` exists and is not empty, as a marker of a directory is; or the store says that `simple/index.html` does
-  /// not exist yet (index_url is then the address that the pages will have). Empty in every other case: installers may
-  /// not get an answer.
+  /// `simple/` exists and has bytes (an empty object is only the marker of a directory); or the store says that
+  /// `simple/index.html` does not exist yet (index_url is then the address that the pages will have). Empty in every
+  /// other case: installers may not get an answer.
   std::string index_url;
   std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
   /// Empty if index_url is given. Else the find-links pages of the directory, and, if it has a merged index, also that

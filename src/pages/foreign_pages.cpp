@@ -16,6 +16,11 @@ bool is_anothers_page(const std::string& bytes) {
   return page && !page->ours && !page->files.empty() && !bytes.starts_with('{');
 }
 
+void ForeignPages::begin_round() {
+  std::lock_guard lock(mutex_);
+  left_.clear();
+}
+
 Result<void> ForeignPages::look_first() {
   std::lock_guard lock(mutex_);
   return find_whether_ours();

@@ -33,12 +33,15 @@ public:
   /// is_left() was first asked about it, so that its ETag differs or lost() was called. The first call costs one head,
   /// if look_first() has not made it.
   Result<bool> is_left(const std::string& key, const std::string& etag);
+  /// Forgets what left() returns: another round has begun, and looks at all pages again.
+  void begin_round();
   /// Makes the first look now: whether k_written_last exists. Otherwise is_left() makes it, perhaps after our own pages
   /// were written. Costs one head; later calls cost nothing.
   Result<void> look_first();
   /// Our write of this page failed, because somebody was faster: from now on is_left() returns true for it.
   void lost(const std::string& key);
-  /// The pages of which is_left() returned true, sorted; copies (`simple/rocm/`) by the key of their page.
+  /// The pages of which is_left() returned true in this round, sorted; copies (`simple/rocm/`) by the key of their
+  /// page.
   std::vector<std::string> left() const;
 
 private:

@@ -110,8 +110,7 @@ std::string requirement_of(const registry::SetRecord& set) { return requirement_
 
 std::string requirement_for(const registry::SetRecord& set, const std::vector<std::string>& targets) {
   auto projects = names_of(set.files);
-  if (targets.empty() || !projects.contains(dist::k_sdk_project))
-    return text::replace_all(requirement_of(set), "\"", "");
+  if (!projects.contains(dist::k_sdk_project)) return text::replace_all(requirement_of(set), "\"", "");
   auto wanted = wanted_of_rocm(projects);
   DeviceWords words(set.files);
   for (const auto& target : targets) words.add(target, wanted);

@@ -14,10 +14,10 @@ namespace quarry::pages {
 /// Returns the requirement for pip. For a set with `rocm`: `"rocm[libraries,devel]"`, in quotes. The extras are
 /// libraries, devel, profiler and device-TARGET, each only if the set has its packages; device-all replaces several
 /// device-TARGET. Without any extra: `rocm`, without quotes. For another set: its projects, separated by spaces. If
-/// `rocm` has no extra device-TARGET, as where TheRock's scripts made it for a single target, its extra `device` is
-/// used. If it lacks that, too, the project is named: `"rocm[libraries]" rocm-sdk-device-gfx942`.
+/// `rocm` has no extra device-TARGET, its extra `device` is used if the set has device code of one target only, as
+/// TheRock's scripts make it. In any other case the project is named: `"rocm[libraries]" rocm-sdk-device-gfx942`.
 std::string requirement_of(const registry::SetRecord& set);
-/// The same with the device code of these targets of the set only, without quotes.
+/// The same without quotes, and of the device code only that of these targets, which the set must have.
 std::string requirement_for(const registry::SetRecord& set, const std::vector<std::string>& targets);
 /// Returns the arguments of `pip install` for a page: the requirement, with `--pre` if a version is a pre-release.
 /// "PROJECT" replaces a requirement that is empty or longer than 60 characters.

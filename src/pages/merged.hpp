@@ -71,8 +71,8 @@ struct MergedAll {
 /// here and in the base index; as registry::hide_yanked(); and with the errors of the store. It costs:
 ///   - listings of the seals and of the history of both directories: once before the first round, and twice at the
 ///     beginning of each round. If the round compares pages, also once for each batch, once if it removed something,
-///     and once at its end if it wrote pages but not `pages.json`. Each source has one batch, or several if more than
-///     200 of its projects are compared;
+///     and once at its end if it wrote pages but not `pages.json`. A round has one batch for each source, or one for
+///     each 64 projects if more than 200 of a source are compared;
 ///   - reading their records; of a channel the view, and shards of projects that are compared or that both have;
 ///   - reading the METADATA of a wheel of each project that is compared (not if these are more than 200 of a source),
 ///     and its pages;
@@ -111,15 +111,15 @@ Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string
 /// Brings merged indexes up to date after the base index has changed: those of all channels and package directories, of
 /// runs with at least two directories, and of the groups of runs with at least two groups. Only directories that a set
 /// record names count; those with untested history alone are not found. Every set record of the store is read for this.
-/// `options.transfers` indexes are made at the same time. For each of them one request is sent after the other; only
-/// the sets of a distribution are read eight at the same time. If one fails, or a set record is damaged or of a later
+/// `options.transfers` indexes are made at the same time. Within one index the requests follow one another, except that
+/// sets of a distribution are read eight at the same time. If one fails, or a set record is damaged or of a later
 /// version, the others are still written, and the result is error P051. Its kind is that of the first index that
 /// failed; if no index failed, that of the first unreadable set record. With P051 the MergedAll is not returned; what
 /// was written stays, and the next call finds it current. Each index costs what merge_directory() does, but sets of the
 /// base index are read once: they stay in memory, and each index that is being made has a copy. Fails at once if
 /// channels or sets cannot be listed, or a set record cannot be read for another reason. If the store has a base index,
 /// an object `channels/X.json` counts as a failed index if X cannot be the name of a channel: as long as it exists,
-/// each call ends with P051. The object `channels/.json` does so in any store.
+/// each call ends with P051. The object `channels/.json` counts so also without a base index.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

@@ -23,7 +23,7 @@ using Projects = std::map<std::string, Project>;
 struct Source {
   std::string place; ///< "42-linux/python/g", "channels/stable", "python-deps"; for messages and pages.json
   /// Reads the source and returns a value that changes with its files. "" means: make no new merged index of this
-  /// source. The source may have files all the same, for a merged index that exists: projects("") reads them.
+  /// source. A merged index that exists is still brought up to date: projects("") reads what the source has.
   std::function<Result<std::string>()> token;
   /// Returns the projects. Must be called with the result of the last token().
   std::function<Result<Projects>(const std::string& token)> projects;
@@ -42,12 +42,12 @@ Source directory_source(store::ObjectReader& store, const std::string& directory
 /// A channel's view. A token costs one read, the projects another one. token() fails as
 /// registry::require_channel(); projects() does not look at the channel.
 Source channel_source(store::ObjectReader& store, const std::string& name);
-/// The sets sealed in the package directories of a run, "42-linux", not untested history; nor the sets that are sealed
-/// elsewhere below an area, as in `42-linux/python/g/x`: nobody writes the index again when one of them leaves. A
-/// project of which two sets have a file of one name with different bytes, as `rocm` of two families, is left out, with
-/// warning P053. The token is "" if fewer than two package directories have seals: a single directory has a merged
-/// index of its own. A token costs one listing of each area (run::package_areas()); the projects cost that again, a
-/// listing of the seals of each directory, and two reads per set.
+/// The sets sealed in the package directories of a run, "42-linux", without untested history, and without the sets that
+/// are sealed elsewhere below an area, as in `42-linux/python/g/x`: no command would update this index when one of them
+/// leaves. A project of which two sets have a file of one name with different bytes, as `rocm` of two families, is left
+/// out, with warning P053. The token is "" if fewer than two package directories have seals: a single directory has a
+/// merged index of its own. A token costs one listing of each area (run::package_areas()); the projects cost that
+/// again, a listing of the seals of each directory, and two reads per set.
 Source run_source(store::ObjectReader& store, const std::string& run);
 /// The same of one group: the sets of its package directories in all areas, and of package directories without a group.
 /// The token is "" if fewer than two of these have seals, because a directory has its own

@@ -193,6 +193,7 @@ Result<bool> write_state(ObjectStore& store, const std::string& key, const index
 
 /// One round. Returns nullopt if another writer was faster: start over.
 Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& source, ForeignPages& foreign) {
+  foreign.begin_round();
   std::optional<Existing> state;
   auto state_key = source.directory + "/" + source.state_key;
   if (!source.state_key.empty()) {

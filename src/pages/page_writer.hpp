@@ -51,9 +51,10 @@ struct Work {
 /// What happens to HTML pages that link to something and lack our mark, which another tool has written. `replaced`: as
 /// outdated pages of ours; nobody else writes in a channel or a merged index, so such a page is damage there. `left`:
 /// such a page is left in two cases: `simple-json/index.html` existed when write_pages() first looked for it; or
-/// somebody has written the page since this call of write_pages() first read it. In every other case we take the
-/// directory over, and the page is replaced, or removed if it is stale. A page that index::read_html_page() refuses,
-/// such as one that is not UTF-8, counts as one without links. A page that begins with `{` (JSON) counts as ours.
+/// somebody has written the page since this call first saw it without our mark, or just before our own write of it.
+/// Otherwise we replace the page, or remove it if it is stale, even if it was ours when this call first read it. A page
+/// that index::read_html_page() refuses, such as one that is not UTF-8, counts as one without links. A page that begins
+/// with `{` (JSON) counts as ours.
 enum class Others : std::uint8_t { left, replaced };
 
 /// What pages are derived from, as it was at one moment.
@@ -99,8 +100,8 @@ struct PageSource {
 /// unknown counts as a change of another writer. Also fails with the errors of the store, such as R004 of a removal,
 /// and of the source's functions. A round costs:
 ///   - one read for each page and each copy, and one write for each of them that differs;
-///   - up to two reads for each stale page and one for each of `stale_copies` (with Others::replaced heads instead),
-///     and one removal for the page and for its copy, if they exist and are not left to another tool;
+///   - up to two reads (with Others::replaced: heads) for each stale page, and one read for each of `stale_copies`; one
+///     removal for the page and for its copy, if they exist and are not left to another tool;
 ///   - one read and up to two writes of the state object;
 ///   - one call of read() at its beginning, one for each batch (also if nothing of it differs), one if it removed
 ///     something, and one at its end if it wrote pages but no state.

@@ -40,9 +40,10 @@ Findings foreign_notes(const Projected& projected);
 /// read.
 ///
 /// `simple-json/index.html` is written last. Until it exists, a call replaces HTML pages of another tool, except one
-/// that somebody writes again meanwhile. Later calls leave such pages and name them in `foreign` (Others::left in
-/// page_writer.hpp). If settings.json says that another tool writes the find-links page, this page is neither written
-/// nor removed; its copy under the key `{directory}/` is not written, and removed if it is ours.
+/// that somebody writes again after this call has seen it, or just before our own write of it. Later calls leave such
+/// pages and name them in `foreign` (Others::left in page_writer.hpp). If settings.json says that another tool writes
+/// the find-links page, this page is neither written nor removed; its copy under the key `{directory}/` is not written,
+/// and removed if it is ours.
 ///
 /// Fails with precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds; with
 /// already_exists (R018) if two sets disagree about a file; with R005, R007, R010 to R012, R014 or B002 to B004 of a
@@ -54,8 +55,8 @@ Findings foreign_notes(const Projected& projected);
 ///   - in each round a listing of the seals and one of the history: at its beginning, before the pages are written,
 ///     after removals if it removed something, and at its end if it wrote a page;
 ///   - in each round also one more listing of the history and two of the pages. It reads every page, eight at the same
-///     time; and one by one settings.json, each record of the history, each set that no earlier look has read, and the
-///     METADATA of one wheel per project. It writes pages whose bytes differ.
+///     time. It also reads, one after the other: settings.json, each record of the history, each set that no earlier
+///     look has read, and the METADATA of one wheel per project. It writes pages whose bytes differ.
 /// Does not look whether the directory is a distribution. For a distribution call project_distribution().
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
@@ -66,8 +67,8 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 /// simple-json, merged and seals; projects with these names get no such page. Such a page of another tool is treated as
 /// by project_directory(). A page without links is always removed: keep such pages elsewhere. Below `simple/` and
 /// `simple-json/` it removes the pages of projects that left, as project_directory() does. Each round reads all sets,
-/// eight at the same time, and lists every object below the directory; each listing of the seals comes with one read of
-/// the pointer; for a `quarry.distribution/1` two listings do. A set whose record or seal is missing is not shown, and
+/// eight at the same time, and lists every object below the directory; each time the pointer is read once and the seals
+/// are listed once (twice for a `quarry.distribution/1`). A set whose record or seal is missing is not shown, and
 /// nothing reports it. Other errors are those of project_directory(), registry::require_distribution() and
 /// registry::hide_yanked().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);

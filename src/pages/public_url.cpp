@@ -55,7 +55,8 @@ std::string PublicUrl::of(const store::ObjectReader& store, const std::string& k
   if (!best) return store.url(key);
   auto root = without_slash(store.describe());
   auto below = best->place.empty() ? std::string() : root.substr(best->place.size());
-  return best->url + text::percent_encode(below + "/" + key);
+  if (!is_url(root)) below = text::percent_encode(below); // a web server's place is a URL already
+  return best->url + below + "/" + text::percent_encode(key);
 }
 
 } // namespace quarry::pages

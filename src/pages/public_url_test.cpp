@@ -35,6 +35,14 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"s3://b1b/p=https://near.example", "s3://b1b/pp",
                            "https://b1b.s3.eu-west-1.amazonaws.com/pp/d/a%2Bb%20c.whl"}));
 
+TEST(PublicUrl, APlaceOnAWebServerIsEncodedOnce) {
+  auto parsed = PublicUrl::parse("https://h.example/a=https://cdn.example");
+  ASSERT_TRUE(parsed) << render(parsed.error());
+  auto store = store::open_http_store("https://h.example/a/b%20c", {{}, k_clock});
+  ASSERT_TRUE(store) << render(store.error());
+  EXPECT_EQ(parsed->of(**store, "d/e f"), "https://cdn.example/b%20c/d/e%20f");
+}
+
 TEST(PublicUrl, WhatIsNone) {
   for (const std::string text : {"cdn.example", "ftp://x/", "https://", "https://h/p?signature=canary", "https://h/#f",
                                  "https://h/x?u=http://y"}) {

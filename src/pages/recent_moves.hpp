@@ -35,9 +35,9 @@ struct RecentMoves {
   /// the last move that changed the project. If one writer wrote the pages of several moves at once, each of their
   /// projects gets the number of the last of these moves. The entry then stays longer than needed, which is harmless.
   std::map<std::string, std::uint64_t> moved;
-  /// Every project that two of the last k_recent_moves moves changed, as far as the memory reaches back. It may hold
-  /// other projects, which are then compared without need. The number is that of the last move that changed the
-  /// project; a later number does no harm.
+  /// Every project that two of the last k_recent_moves moves changed, as far as the memory reaches back. Other projects
+  /// in it do no harm: they are compared once more. The number is that of the last move that changed the project; a
+  /// later number does no harm.
   std::map<std::string, std::uint64_t> twice;
 
   /// Returns the state after `move`. `changed.projects` changed since the last state: they enter `moved`; those that

@@ -9,9 +9,9 @@
 
 namespace quarry::pages {
 
-/// Returns the sets that a directory shows. For a distribution these are registry::sealed_of() its pointer, for another
-/// directory registry::sealed_sets_in(). Costs a read of the pointer, which need not exist, and what that function
-/// costs. For a pointer of `quarry.distribution/1` it costs one listing more.
+/// Returns the sets that a directory shows. For a distribution these are what registry::sealed_of() returns for its
+/// pointer, for another directory what registry::sealed_sets_in() returns. Costs a read of the pointer, which need not
+/// exist, and what that function costs. For a pointer of `quarry.distribution/1` it costs one listing more.
 Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, const std::string& directory);
 /// Returns the untested history that the pages of a directory list (registry::hide_yanked()). Costs
 /// registry::history_of(); with any history also a read of the pointer, and what hide_yanked() costs.

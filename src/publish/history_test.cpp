@@ -432,6 +432,31 @@ INSTANTIATE_TEST_SUITE_P(Faults, UntestedHistoryFails,
                          ::testing::Values(FaultyStore::Fault::die_after, FaultyStore::Fault::lose_request,
                                            FaultyStore::Fault::lose_reply));
 
+// The page was left to the other tool in a round that lost, and is ours in the next one.
+TEST_F(UntestedHistory, APageThatBecameOursIsNotReported) {
+  registry::HistoryFile file;
+  file.filename = "demo-0.9-py3-none-any.whl", file.project = "demo", file.version = "0.9", file.size = 3;
+  file.sha256 = sha256("old"), file.digest_from = registry::digest_source::k_read;
+  file.upload_time = "2026-11-20T10:00:00.000000Z", file.key = k_dir + "/" + file.filename;
+  ASSERT_TRUE(registry::put_history(*target_, {k_dir, {file}, k_history_at, "tester", "taken over", "quarry"}));
+  ASSERT_TRUE(pages::project_directory(*target_, k_dir));
+  put("index.html", k_foreign);
+  EXPECT_THAT(pages::project_directory(*target_, k_dir)->foreign, ElementsAre(k_dir + "/index.html"));
+  FaultyStore racing(*target_);
+  bool came = false;
+  racing.after_call = [&](std::uint64_t) {
+    if (came || !racing.log().back().ends_with(k_dir + "/index.html")) return;
+    came = true;
+    ASSERT_TRUE(target_->remove(k_dir + "/index.html"));
+    ASSERT_TRUE(registry::put_history(*target_, {k_dir, {file}, k_a_second_later, "tester", "again", "quarry"}));
+  };
+  auto written = pages::project_directory(racing, k_dir);
+  ASSERT_TRUE(written) << render(written.error());
+  EXPECT_TRUE(came);
+  EXPECT_THAT(written->foreign, ElementsAre());
+  EXPECT_TRUE(page("index.html").ours);
+}
+
 TEST_F(UntestedHistory, WhatWasYankedStaysYankedInTheSeal) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   put("index.html", k_foreign);

@@ -31,7 +31,7 @@ struct Bound {
   PolicyDigest policy;
   /// Text for people: how the channel's record differs from what its last move left, or that this move is lost
   /// (is_lost()). Empty: both agree in name, generation, view and policy. If the move has a `guard`, they also agree in
-  /// the blocked files and in how far back the history is kept. Older programs do not write a `guard`.
+  /// the sha256 of the blocked files and in how far back the history is kept. Older programs do not write a `guard`.
   std::string differs;
   LedgerDigest lost = {}; ///< the last move, if it is lost
 };
@@ -47,8 +47,8 @@ bool is_as_left(const ChannelRecord& channel, const LedgerRecord& last);
 /// Returns this move if it changed the view, else the last one before it that did. A move such as `protect` leaves the
 /// view as it is. One read for each move that it goes back. Fails as load_ledger().
 Result<LedgerRecord> last_change_of_view(ObjectReader& store, LedgerRecord move);
-/// Sets view and generation of `channel` to what its last move left, and `previous` to the view before that one; to
-/// none if last_change_of_view() meets a lost move. Only the value in memory changes; `protect` then writes it. Returns
+/// Sets view and generation of `channel` to what its last move left, and `previous` to the view before it, or to none
+/// if last_change_of_view() meets a lost move. Only the value in memory changes; `protect` then writes it. Returns
 /// false and changes nothing if view and generation are right already, or if the last move is lost: then only the
 /// record says what the channel shows. Fails with O044 if `channel.ledger` is a move of another channel. After an error
 /// `channel` may be half changed. Costs one read; if it changes something, also what last_change_of_view() costs.

@@ -86,8 +86,8 @@ struct DistributionRecord { ///< {directory}/distribution.json: replaced by each
   std::uint64_t generation = 0; ///< 0: the directory is claimed, and nothing was shown yet
   DistributionViewDigest view;  ///< of the last move; empty for generation 0 and for a `quarry.distribution/1`
   Shown shown;
-  /// Sorted by channel. If it is not empty, admit() decides which channels may add (feeders.hpp). Empty: a protected
-  /// channel has not fed it, or admit() has opened it to all again.
+  /// Sorted by channel. If it is not empty, admit() decides which channels may add (feeders.hpp). Empty: no protected
+  /// channel has fed it yet, or admit() has opened it to all again.
   std::vector<Feeder> fed_by = {};
   std::string unknown = {};
 };
@@ -129,15 +129,15 @@ Result<void> claim_distribution(ObjectStore& store, const std::string& directory
 /// Called with the record of a move, which is written, before the pointer names it; an error stops the move.
 using BeforeSwap = std::function<Result<void>(const DistributionViewDigest&)>;
 /// Replaces what is shown, as one compare-and-swap: the record of the move first, then `before_swap`, then the pointer
-/// if-match. The new pointer and the record of the move have the `fed_by` of `expected.record`: a caller that changes
-/// it does so there, before the call. Returns the new pointer; the pages are the caller's task. `next` is not checked:
-/// nobody can read a pointer whose blocked files are out of order. precondition_failed R003 if somebody else moved it:
-/// start over. outcome_unknown R004 if the write may still arrive. After a failed condition or a lost reply it looks
-/// and decides as registry::swap_channel() does, with the same limits. Fails with R031 if the store ignores conditional
-/// writes: jobs could lose each other's sets. If it is killed or fails between the two writes, a record stays that no
-/// pointer names. Costs conditional_writes() and two writes. If `expected` is a pointer of `quarry.distribution/1`, the
-/// call first lists the history and writes a third object: a record of the old state as generation 1, for rollbacks.
-/// The move is then generation 2.
+/// if-match. The new pointer and the record of the move have the `fed_by` of `expected.record`: to change `fed_by`, a
+/// caller sets it there before the call. Returns the new pointer; the pages are the caller's task. `next` is not
+/// checked: nobody can read a pointer whose blocked files are out of order. precondition_failed R003 if somebody else
+/// moved it: start over. outcome_unknown R004 if the write may still arrive. After a failed condition or a lost reply
+/// it looks and decides as registry::swap_channel() does, with the same limits. Fails with R031 if the store ignores
+/// conditional writes: jobs could lose each other's sets. If it is killed or fails between the two writes, a record
+/// stays that no pointer names. Costs conditional_writes() and two writes. If `expected` is a pointer of
+/// `quarry.distribution/1`, the call first lists the history and writes a third object: a record of the old state as
+/// generation 1, for rollbacks. The move is then generation 2.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
                                              const DistributionMove& move, const BeforeSwap& before_swap = {});
 constexpr std::size_t k_all_distribution_moves = 100'000; ///< a move each hour for ten years

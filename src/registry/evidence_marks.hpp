@@ -2,8 +2,8 @@
 // Which evidence is about which set (docs/formats/evidence.md, "What a verdict reads"): an empty object
 // `evidence/attempts/{set}/{digest}` for each set that a record names, next to the attempts to test the set, so that
 // one listing of a set finds both. Records of earlier programs may lack marks. Once `evidence/attempts/marked.json`
-// says that all records have their marks, a verdict reads only the records that are marked for its sets. It then does
-// not read a record that names no set, nor a record that names another set with the same files.
+// says that all records have their marks, a verdict reads only the records that are marked for its sets. Evidence that
+// names no set, or only another set with the same files, then counts for nothing.
 #include "registry/attempts.hpp"
 #include "registry/registry.hpp"
 #include <map>
@@ -51,11 +51,11 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
 /// The second look of a promotion, right before it writes. Returns the keys of the evidence that recorded_about() would
 /// read now, and of all waivers and revocations, sorted, whatever the objects hold. The caller compares them with the
 /// keys of its first look: evidence (Recorded::keys), waivers and revocations. A new key is a record that came since.
-/// `judged` are the keys of the first look, sorted. Only those of evidence are used: their records are taken to exist.
-/// If all evidence is marked, the call lists the marks. So evidence without its mark is missing in the result, and a
-/// record of `judged` counts as there as long as its mark is. Else the call lists the records. Costs a read of
-/// `marked.json`, a listing of waivers, one of revocations, and one for each set. If all evidence is marked, it also
-/// costs a head for each mark that `judged` does not have, one after the other; if not, one more listing.
+/// `judged` are the keys of the first look, sorted. Only its keys of evidence are used: these records are not looked
+/// for again. If all evidence is marked, the call lists the marks. So evidence without its mark is missing in the
+/// result, and a record of `judged` counts as there as long as its mark is. Else the call lists the records. Costs a
+/// read of `marked.json`, a listing of waivers, one of revocations, and one for each set. If all evidence is marked, it
+/// also costs a head for each mark that `judged` does not have, one after the other; if not, one more listing.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                           const std::vector<std::string>& judged);
 

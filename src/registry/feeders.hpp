@@ -24,8 +24,8 @@ struct Fed {
 /// protected by one policy. If `fed_by` is not empty, packages that come from no channel are refused, and each channel
 /// must fulfil one of these conditions:
 ///   - its policy is in `fed_by`;
-///   - the channel is in `fed_by` and is now bound to another policy, which takes the place of the old one;
-///   - its policy is the new policy of another channel in this call that fulfils the second condition;
+///   - the channel is in `fed_by` and is now bound to another policy, which replaces the old one in the result;
+///   - its policy is one to which another channel in this call was rebound, as in the condition above;
 ///   - it is the only channel in `fed_by` and the only one in this call, and is not protected any more. Then the result
 ///     is empty, and any channel may add again.
 /// Other feeders are refused with held O055. The order of `feeders` does not count. Moves are read only for a channel

@@ -134,8 +134,8 @@ bool is_junk(const Error& error);
 /// written now, false if the set is sealed already. The set record must exist (R010); whether its files exist is not
 /// checked, the caller has written them. Afterwards a set record that garbage collection removed meanwhile is written
 /// again. An existing seal that is damaged is not replaced: corrupt (R011, R012, R014, B002 to B004). Fails with R005
-/// if the record has no directory. After R004 and any error of the store the set may be sealed. Four requests; three if
-/// the set is sealed already.
+/// if the record has no directory. After R004 and any error of the store the set may be sealed. It reads the set and
+/// the seal, writes the seal, and looks for the set again: four requests; three if the set is sealed already.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time);
 /// The same for a set whose record is at hand, which must be that of `set`: it is not read, nor compared. One request
 /// less.
@@ -147,7 +147,7 @@ struct SealedSet {
   SealRecord seal;
 };
 /// Returns a set with its seal. Fails with not_found (R010, R013), corrupt (R011, R012, R014), or R005 for a set record
-/// without a directory. Two requests; a third one, which tells why, if the set is not sealed.
+/// without a directory. Two requests. If the set is not sealed, a third one tells why; its errors are ignored.
 Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest);
 /// The same for a set whose record is at hand. One request less.
 Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest, SetRecord set);
@@ -212,12 +212,12 @@ struct View {
 /// Returns the view that shows these sets, in this order, each once. Fails with R018, or R023 as extend_view(), if two
 /// of them disagree about a file. Pure: the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
-/// Returns `base` with these sets appended; a set that it has already is not named twice. If both have a file, the
-/// record of `base` stays. The caller has loaded `base` with load_view_for() for these sets. If the shard of one of
-/// their projects is missing in `base.shards`, the new view silently has only the new files of that project. The result
-/// has the shards that `base` has and those of the projects of `sets`. Unknown fields of `base` are dropped. Its
-/// waivers stay (waived.hpp). An empty extra (empty_extras.hpp) stays until the package that it lacks comes in the same
-/// version. Fails with R018 if a file name gets two contents. Fails with R023 instead if a file of `rocm` gets two
+/// Returns `base` with these sets appended; a set that it has already is not named twice. A file that is in `base` and
+/// in `sets` keeps the record of `base`. The caller has loaded `base` with load_view_for() for these sets. If the shard
+/// of one of their projects is missing in `base.shards`, the new view silently has only the new files of that project.
+/// The result has the shards that `base` has and those of the projects of `sets`. Unknown fields of `base` are dropped.
+/// Its waivers stay (waived.hpp). An empty extra (empty_extras.hpp) stays until the package that it lacks comes in the
+/// same version. Fails with R018 if a file name gets two contents. Fails with R023 instead if a file of `rocm` gets two
 /// contents and the keys of the two files name different families (a part of the key that begins with `gfx`). Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018, R023. Pure.
@@ -247,8 +247,8 @@ Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::stri
 /// a channel whose first pages were not completed gives R015. The look costs one or two heads. R015 also costs a
 /// listing: its hint names the channels that exist, if the store can be listed.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
-/// Reads a channel into `known`. If its ETag is still that of `known`, its bytes, which may block thousands of files,
-/// are not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.
+/// Reads a channel into `known`. If its ETag is still that of `known`, the record, which may block thousands of files,
+/// is read but not parsed again. Errors and cost of require_channel(); after an error `known` is unchanged.
 Result<void> update_channel(ObjectReader& store, const std::string& name, Channel& known);
 /// Fails with unsupported (R031) if the store ignores conditional writes: a channel or a distribution has several
 /// writers, so its store must be able to compare and swap. `what` is for the message: "channel stable". Costs and
@@ -263,9 +263,9 @@ Result<void> require_swappable(ObjectStore& store, const std::string& what);
 ///   the channel is `next`, or its ledger has the entry of `next`   success
 ///   the channel is still `expected` after a lost reply             outcome_unknown (R004): the write may still arrive
 ///   anything else, such as another channel                         precondition_failed (R003): start over
-/// R003 may also follow a move that happened, if more than 1024 moves or an unreadable ledger entry came after it. If
-/// the channel cannot be read, the error of that is returned: the outcome is unknown. Fails with R031 if the store
-/// ignores conditional writes.
+/// R003 is also returned for a move that did happen, if more than 1024 moves came after it or one of their entries
+/// cannot be read. If the channel cannot be read, the error of that is returned: the outcome is unknown. Fails with
+/// R031 if the store ignores conditional writes.
 Result<Channel> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, ChannelRecord next);
 /// What keeps files out of a place; a view of `files`, which must outlive it.
 struct Blocking {

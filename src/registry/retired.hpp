@@ -14,8 +14,8 @@ struct RetiredRecord { ///< quarry.retired/1
   std::string directory; ///< of the set
   /// tombstoned: the seal is about to be removed or is gone; the files are there. purging: files are being removed.
   /// purged: the files are gone. kept: the seal is about to be written again or is back (`retain undo`). The record is
-  /// written before the seal is removed or written again. So after a killed run the seal may not fit the state: the set
-  /// counts exactly if its seal exists.
+  /// written before the seal is removed or written again. A killed run may leave a seal that does not fit the state:
+  /// only the seal decides whether the set counts.
   Retirement state;
   std::string rule;        ///< that decided, such as "nightly"
   PlanDigest plan;         ///< with which it was tombstoned

@@ -41,11 +41,10 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
 /// CapabilityCache). Fails as Bucket::call() does. About half of the requests are sent once only, the others are
 /// retried as Bucket::call() says. If one fails for a passing cause (unavailable or timed_out), the probe starts over
-/// with new objects, up to eight rounds in all. This also happens if the server cannot be reached. A round ends with
-/// requests that remove the objects that it has written or may have written, at most three; after the first one that
-/// gets no reply it sends no more. Each round leaves up to three small objects and an upload if it is killed or
-/// interrupted, if these credentials may not delete, or if the requests that remove them fail. If the reply to the
-/// request that begins an upload is lost, one more upload may stay.
+/// with new objects, up to eight rounds in all. This also happens if the server cannot be reached. At its end a round
+/// removes the objects that it has or may have written, with at most three requests; it stops at the first one without
+/// a reply. A round that is killed, interrupted or cannot clean up leaves up to three small objects and an upload. If
+/// the reply to the request that begins an upload is lost, one more upload may stay.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Elsewhere it reads the stored

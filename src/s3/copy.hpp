@@ -20,8 +20,8 @@ bool can_copy(const CopyRequest& request, const Capabilities& capabilities);
 
 /// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: many servers ignore a
 /// condition on the target of CopyObject. Never copies without the condition that was asked for: K008 if can_copy() is
-/// false, and nothing was written. Returns and fails as put_object() does, except that PutDone::sha256 is all zeros
-/// and K013 cannot occur. Also fails with:
+/// false, and nothing was written. Returns and fails as put_object() does. PutDone::sha256 is all zeros, and K013
+/// cannot occur. Also fails with:
 ///   - K022 and status 0 if the source has another ETag. Status 412 is always about the condition on the target;
 ///   - status 404 if the source does not exist;
 ///   - status 404 and Refusal::code NoSuchUpload if somebody ended the upload. At a part this is not ambiguous. At the

@@ -35,8 +35,8 @@ struct JournalEntry {
 
 /// The journal of one object, locked exclusively until it is destroyed: a second put of the same object, in this
 /// process or another one, works without a journal. A put removes the file when it has succeeded, and when it has
-/// failed and has ended its upload. Otherwise the file stays. Only a later put of the same object removes it, if that
-/// is in parts and has a known sha256. It has about 150 bytes per part: no key of the object, no credentials.
+/// failed and has ended its upload. Otherwise the file stays, until a later put of the same object in parts, with a
+/// known sha256, removes it. It has about 150 bytes per part: no key of the object, no credentials.
 class Journal {
 public:
   /// Opens or creates the journal of `object` (configured endpoint, bucket and key). Returns nullopt if that fails or

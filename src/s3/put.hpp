@@ -49,8 +49,8 @@ inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal:
 ///   - `ambiguous`: the outcome is unknown, whatever the status. A reply was lost, or the server failed, and a HEAD did
 ///     not show whether the write happened. At the completion of an upload put_object() also counts NoSuchUpload and
-///     status 0 as a lost reply, because an earlier attempt or run may have completed the upload. With status 0,
-///     missing credentials and an interruption before the first attempt do not count so;
+///     status 0 as a lost reply, because an earlier attempt or run may have completed the upload. Exceptions with
+///     status 0 are missing credentials, and an interruption before anything was sent;
 ///   - not ambiguous, status 412: the condition does not hold now. A write of ours that others replaced before we
 ///     looked may be reported so, too;
 ///   - not ambiguous, status 409: another writer was at work. If the request makes the object (a PUT, or the
@@ -79,14 +79,14 @@ struct PutTools {
 ///      not begun again: its parts are listed, with one request per 1000 parts, and the server's parts are not sent
 ///      again if their bytes are unchanged.
 ///   3. Larger, with a condition, if the server checks that condition in a plain PUT but not at the end of an upload in
-///      parts: streamed in one request up to single_put_bytes (5 GiB); above, in parts with a HEAD before the end, and
-///      so not atomically.
-/// If the server checks the condition nowhere, rules 1 and 2 apply with a HEAD before the write, and for parts another
+///      parts: streamed in one request up to single_put_bytes (5 GiB). A larger object is sent in parts with a HEAD
+///      before the end: not atomic.
+/// If a plain PUT does not check the condition, rules 1 and 2 apply with a HEAD before the write, and for parts another
 /// HEAD before the end; that is not atomic. A conditional or large put first asks tools.capabilities. Rules 1 and 2
 /// take memory from `tools.slabs`; rule 3 takes none when it streams. An upload has at most 9500 parts, and each part
-/// must fit into Slabs::bytes_max(); if it does not, K013. With 48 MiB an object can have 445 GiB. A put waits until
-/// other puts have released enough memory. An unclear outcome costs a HEAD (settled()). Over plain http to another
-/// machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
+/// must fit into Slabs::bytes_max(); if it does not, K013, before the upload begins. With 48 MiB an object can have 445
+/// GiB. A put waits until other puts have released enough memory. An unclear outcome costs a HEAD (settled()). Over
+/// plain http to another machine (QUARRY_ALLOW_PLAIN_HTTP) a streamed content without sha256 is read twice.
 ///
 /// When a put in parts fails, put_object() sends a request that ends the upload and removes its parts. It does not send
 /// it in these cases, and the upload stays on the server:
@@ -96,7 +96,7 @@ struct PutTools {
 ///     part that the server lost (InvalidPart), missing or refused credentials, a wrong clock (K009) and access denied
 ///     (K003).
 ///   - There is a journal, and the server refused the completion with a status other than 412 and 400.
-///   - Nobody knows whether the completion happened (`ambiguous`), also if its last answer was 412.
+///   - The outcome of the completion is unknown (`ambiguous`), even if its last answer was 412.
 ///   - The process was killed.
 ///   - The id of the upload is unknown, because the reply to the request that begins it was lost or not understood.
 ///     After a lost reply that request is sent again, so even a put that succeeds may leave such an upload.

@@ -31,14 +31,14 @@ Fate fate_of(const WriteTraces& traces);
 /// Turns the failure of a write into its outcome. In this order:
 ///   1. For match, a conflict (409) and an object that does not exist (404, but not NoSuchUpload or NoSuchBucket)
 ///     become status 412.
-///   2. A failure that is not ambiguous is returned. After a conflict for absent a HEAD comes first: with an object the
-///      status becomes 412.
+///   2. A failure that is not ambiguous is returned as it is; only a conflict for absent is looked at first: 412 if a
+///      HEAD finds an object.
 ///   3. After an ambiguous failure a HEAD decides:
 ///      - The write happened if the object has our mark: success.
-///      - It did not happen if the last answer was 5xx, no attempt was `unanswered`, and the write has a condition,
-///        which still holds.
+///      - It did not happen if the last answer was 5xx, no attempt was `unanswered`, and the condition of the write
+///        still holds (without one the outcome stays unknown).
 ///      - It did not happen if the last answer was 412 and fate_of() says so.
-///      - For absent, it did not happen if the last answer was 412 and an object exists.
+///      - For absent, it did not happen if the last answer was 412 or a conflict (409), and an object exists.
 ///   4. Otherwise, also if the HEAD fails, the outcome stays unknown (ambiguous).
 /// A write that another writer has replaced or removed before the HEAD may count as not written. If an attempt is
 /// `unanswered`, the server may still carry it out after settled() has returned 412, if its condition then holds.

@@ -7,8 +7,9 @@
 // is on the disk, or the server has confirmed it. If put() fails with outcome_unknown, the write may have happened. A
 // read that begins after put() has returned finds that object, unless a later write has replaced or removed it; s3 and
 // http rely on the server for that. A store is thread-safe; its functions may wait for the disk or the network. One
-// exception, in the file store: only the put() that makes a directory syncs it. It may be running still, have failed or
-// been killed. Then a power cut may lose the directory with our object, on a file system that does not log in order.
+// exception, in the file store: a new directory is synced only by the put() that made it. If that put() is still
+// running, failed or was killed, a power cut may lose the directory with our object, on a file system that does not log
+// in order.
 //
 // Errors of all functions:
 //   R001 not_found              R002 already_exists (if-absent)      R003 precondition_failed (if-match)
@@ -52,9 +53,9 @@ struct PutOptions {
   /// The digest that the content must have. With other bytes put() fails with corrupt (R008), and no object appears. s3
   /// records it (ObjectInfo::recorded_sha256), and needs it to resume an upload in parts. Some failures of put(), and a
   /// kill, leave the upload on the server (s3/put.hpp says which). Then the next put() of the same content, options and
-  /// key on this machine sends only the missing parts, at Amazon if the same region is configured for both runs. With
+  /// key on this machine sends only the missing parts. At Amazon both runs must have the same region configured. With
   /// if-match, either both runs or neither must have seen the old object before, by head(), get() or a write of their
-  /// own.
+  /// own: its lineage is in the headers, which must be equal.
   std::optional<Sha256> sha256 = {};
   /// For copy_from(), with `sha256`: the digest that the source's store recorded is not enough, because whoever may
   /// write objects may also write that. The source is read and hashed, too, and the server copies exactly the version
@@ -81,7 +82,7 @@ public:
   /// with the errors of reading `content`. In s3 another writer may conflict with the last attempt (409). If that
   /// attempt was a PUT or the completion of an upload, put() fails with R003 for if-match, and with R002 for if-absent
   /// if an object exists now. Any other 409 is K005 (precondition_failed) or K006 (unavailable): repeat the call. If
-  /// the reply to an earlier attempt was lost, R004 may take the place of each of these errors. After R004
+  /// the reply to an earlier attempt was lost, R004 may be returned instead of any of these. After R004
   /// (outcome_unknown) the object may have been written. After any other error this write did not happen; in s3 it may
   /// also have happened and been replaced or removed since. A killed put leaves the old or the new state, and perhaps
   /// what remove_leftovers() removes and a journal of the upload on this machine (s3/journal.hpp). A put that was

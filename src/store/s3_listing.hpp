@@ -17,8 +17,8 @@ struct S3ListRequest {
   std::string place = {}; ///< the store, for messages
 };
 
-/// Returns the key of the store for a key of the bucket; empty for one that does not begin with the request's `root`
-/// and then its `prefix`, or that the store keeps for itself. Pure.
+/// Returns the key of the store for a key of the bucket; empty if the key does not begin with the request's `root` and
+/// `prefix`, or is below `.quarry/`. Pure.
 std::string own_key(const s3::BucketKey& full, const S3ListRequest& request);
 
 /// Objects and directories, in the server's order. Omits directory markers and what check_key(…, allowed) refuses.

@@ -27,14 +27,14 @@ std::string proof_path(const std::string& wheel_path) {
   return path::join(path::dirname(wheel_path), fmt::format(".{}.proof", path::basename(wheel_path)));
 }
 
-Result<Prover> Prover::open(const std::string& path, Verifier verifier) {
+Result<Prover> Prover::open(const std::string& path, VerifierName verifier) {
   TRY(auto key, sys::read_or_create_secret(path));
   return Prover(std::move(key), std::move(verifier));
 }
 
 // One field a line: no field can hold a line break, so no two proofs have the same text.
 Sha256 Prover::seal_of(const Proof& proof) const {
-  return hmac_sha256(key_, fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", k_schema, verifier_.name, proof.file_name,
+  return hmac_sha256(key_, fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", k_schema, verifier_.text, proof.file_name,
                                        proof.size, proof.sha256.hex(), proof.metadata_sha256.hex()));
 }
 
@@ -46,7 +46,7 @@ Result<void> Prover::record(const std::string& wheel_path, const Proof& proof) c
               {"size", proof.size},
               {"sha256", proof.sha256.hex()},
               {"metadata_sha256", proof.metadata_sha256.hex()},
-              {"verifier", verifier_.name},
+              {"verifier", verifier_.text},
               {"seal", seal_of(proof).hex()}};
   return sys::write_file(path, json::pretty(object));
 }

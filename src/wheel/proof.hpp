@@ -20,8 +20,8 @@ struct Proof {
 };
 
 /// Names a version of the rules by which wheels are verified: "quarry 0.1 1f2e…".
-struct Verifier {
-  std::string name;
+struct VerifierName {
+  std::string text;
 };
 
 /// The key, and which program uses it. A value; safe to share between threads.
@@ -29,7 +29,7 @@ class Prover {
 public:
   /// The key at `path` is made if it is missing. Fails with D015 if others
   /// can read the key, and with D00x if it can be neither read nor made.
-  static Result<Prover> open(const std::string& path, Verifier verifier);
+  static Result<Prover> open(const std::string& path, VerifierName verifier);
 
   /// Writes the record beside the wheel, atomically. A name that would be too long for a file gets no record.
   Result<void> record(const std::string& wheel_path, const Proof& proof) const;
@@ -38,10 +38,10 @@ public:
   std::optional<Proof> recall(const std::string& wheel_path) const;
 
 private:
-  Prover(std::string key, Verifier verifier) : key_(std::move(key)), verifier_(std::move(verifier)) {}
+  Prover(std::string key, VerifierName verifier) : key_(std::move(key)), verifier_(std::move(verifier)) {}
   Sha256 seal_of(const Proof& proof) const;
   std::string key_;
-  Verifier verifier_;
+  VerifierName verifier_;
 };
 
 /// Where the record of a wheel is.
