@@ -13,8 +13,8 @@ namespace quarry::pages {
 struct Addresses {
   /// "…/simple/". Given in three cases: the store is a directory of this machine, or has a public URL; or the copy of
   /// `simple/` exists and has bytes (an empty object is only the marker of a directory); or the store says that
-  /// `simple/index.html` does not exist yet (index_url is then the address that the pages will have). Empty in every
-  /// other case: installers may not get an answer.
+  /// `simple/index.html` does not exist yet, or is empty (index_url is then the address that the pages will have).
+  /// Empty in every other case: installers may not get an answer.
   std::string index_url;
   std::string merged_url; ///< "…/merged/simple/"; empty if index_url is, or if the directory has no merged index
   /// Empty if index_url is given. Else the find-links pages of the directory, and, if it has a merged index, also that
@@ -37,8 +37,8 @@ struct Addresses {
 ///
 /// If `simple/index.html` does not exist, because pages are not written yet or because the directory is a run itself
 /// ("42-linux"), index_url is the address that such a page would have. A bucket that cannot keep keys with a slash at
-/// the end never answers at that address. merged_url is given if index_url is and `merged/pages.json` exists; whether
-/// it answers is not checked.
+/// the end never answers at that address. merged_url is given if index_url is and `merged/pages.json` exists and has
+/// bytes; whether it answers is not checked.
 ///
 /// An object is denied if the store denies access to it, or a web server answers with an error status (H011). A denied
 /// page counts as one that does not answer, a denied `merged/pages.json` as missing. Fails with the other errors of the

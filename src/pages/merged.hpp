@@ -43,8 +43,8 @@ struct MergeOptions {
 
 struct Merged {
   /// Whether the merged index exists now. False in three cases, and then nothing was written: this is the base index;
-  /// or the directory is not in a run (merge_run_of); or this merged index does not have a `pages.json`, and one of its
-  /// two sources is empty. Which source is empty:
+  /// or (merge_run_of() only) the directory is not in a run; or this merged index does not have a `pages.json`, and one
+  /// of its two sources is empty. Which source is empty:
   ///   - a directory, also the base index: one without seals and untested history
   ///   - a run: one of which fewer than two package directories have seals
   ///   - a group: one to which fewer than two package directories with seals belong (those without a group belong to
@@ -69,10 +69,12 @@ struct MergedAll {
 /// returns its error; the same command completes the index. Fails with precondition_failed (P010) if other writers kept
 /// changing its pages; with R005, R007, R010 to R012, R014, R018 and B002 to B004 of the sets and the untested history
 /// here and in the base index; as registry::hide_yanked(); and with the errors of the store. It costs:
-///   - listings of the seals and of the history of both directories: once before the first round, and twice at the
-///     beginning of each round. If the round compares pages, also once for each batch, once if it removed something,
-///     and once at its end if it wrote pages but not `pages.json`. A round has one batch for each source, or one for
-///     each 64 projects if more than 200 of a source are compared;
+///   - looks at both directories: one before the first round (if the base index is empty, at that alone), up to two at
+///     the beginning of each round, one for each batch, one if it removed something, and one at its end if it wrote
+///     pages but not `pages.json`. A look lists the seals and the history, and with either it reads
+///     `distribution.json`. A source has one batch in a round; if more than 200 of its projects are compared, one for
+///     each 64, and one more;
+///   - in each round a read of `pages.json`;
 ///   - reading their records; of a channel the view, and shards of projects that are compared or that both have;
 ///   - reading the METADATA of a wheel of each project that is compared (not if these are more than 200 of a source),
 ///     and its pages;
@@ -119,7 +121,8 @@ Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string
 /// base index are read once: they stay in memory, and each index that is being made has a copy. Fails at once if
 /// channels or sets cannot be listed, or a set record cannot be read for another reason. If the store has a base index,
 /// an object `channels/X.json` counts as a failed index if X cannot be the name of a channel: as long as it exists,
-/// each call ends with P051. The object `channels/.json` counts so also without a base index.
+/// each call ends with P051. `channels/.json`, `channels/..json` and `channels/...json` count so also without a base
+/// index.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

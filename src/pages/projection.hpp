@@ -40,10 +40,9 @@ Findings foreign_notes(const Projected& projected);
 /// read.
 ///
 /// `simple-json/index.html` is written last. Until it exists, a call replaces HTML pages of another tool, except one
-/// that somebody writes again after this call has seen it, or just before our own write of it. Later calls leave such
-/// pages and name them in `foreign` (Others::left in page_writer.hpp). If settings.json says that another tool writes
-/// the find-links page, this page is neither written nor removed; its copy under the key `{directory}/` is not written,
-/// and removed if it is ours.
+/// that somebody writes again while the call runs. Later calls leave such pages and name them in `foreign`
+/// (Others::left in page_writer.hpp). If settings.json says that another tool writes the find-links page, this page is
+/// neither written nor removed; its copy under the key `{directory}/` is not written, and removed if it is ours.
 ///
 /// Fails with precondition_failed (P010) if other writers kept changing the pages for k_rebase_max rounds; with
 /// already_exists (R018) if two sets disagree about a file; with R005, R007, R010 to R012, R014 or B002 to B004 of a
@@ -67,9 +66,9 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 /// simple-json, merged and seals; projects with these names get no such page. Such a page of another tool is treated as
 /// by project_directory(). A page without links is always removed: keep such pages elsewhere. Below `simple/` and
 /// `simple-json/` it removes the pages of projects that left, as project_directory() does. Each round reads all sets,
-/// eight at the same time, and lists every object below the directory; each time the pointer is read once and the seals
-/// are listed once (twice for a `quarry.distribution/1`). A set whose record or seal is missing is not shown, and
-/// nothing reports it. Other errors are those of project_directory(), registry::require_distribution() and
+/// eight at the same time, and lists every object below the directory; each look at the source reads the pointer once
+/// and lists the seals once (twice for a `quarry.distribution/1`). A set whose record or seal is missing is not shown,
+/// and nothing reports it. Other errors are those of project_directory(), registry::require_distribution() and
 /// registry::hide_yanked().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or not such a document,
@@ -87,7 +86,7 @@ enum class Extent : std::uint8_t {
   /// The projects that changed since `pages.json` was written, and those in its `twice` (recent_moves.hpp). Every page
   /// in six cases: the channel has at most 1000 files; copies are missing; changes_since() (channel_pages.hpp) cannot
   /// tell what changed; the number of files is not known, because a record is lost; the pages must say something else
-  /// about the policy; a waiver of the view was revoked since.
+  /// about the policy; the revoked waivers of the view are others than then.
   changed,
   whole, ///< every page, whatever `pages.json` says: for repair
 };
@@ -105,8 +104,9 @@ enum class Extent : std::uint8_t {
 ///     written but no state;
 ///   - for each project that is compared up to four reads of shards, and one read per page and copy; if at most 200
 ///     projects are compared, also one read of METADATA for each;
-///   - two listings if every page is compared; if the view names a waiver, also one of the revocations, at the
-///     beginning of the round and each time that the channel record is read again;
+///   - two listings if every page is compared, and for each page that goes what write_pages() says; if the view names a
+///     waiver, also one of the revocations, at the beginning of the round and each time that the channel record is read
+///     again;
 ///   - one read of the policy if `pages.json` does not name it, and always with `whole`.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {}, registry::Channel moved = {});

@@ -42,12 +42,12 @@ Result<std::string> token_of_distribution(ObjectReader& store, const registry::D
   return registry::to_json(record) + seals + history;
 }
 
-// Seals and records of the history are named by their content: the list of their keys identifies what is shown. Without
-// a seal nothing of a pointer is shown, so it need not be read: most stores have no base index.
+// Seals and records of the history are named by their content: the list of their keys identifies what is shown. The
+// pointer hides files of both. Without either it need not be read: most stores have no base index.
 Result<std::string> token_of_shown(ObjectReader& store, const std::string& directory) {
   TRY(auto seals, seal_names(store, directory));
   TRY(auto history, registry::history_token(store, directory));
-  if (seals.empty()) return history;
+  if (seals.empty() && history.empty()) return history;
   TRY(auto distribution, registry::read_distribution(store, directory));
   return (distribution ? registry::to_json(distribution->record) : std::string()) + seals + history;
 }

@@ -14,7 +14,8 @@ namespace quarry::pages {
 /// exist, and what that function costs. For a pointer of `quarry.distribution/1` it costs one listing more.
 Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, const std::string& directory);
 /// Returns the untested history that the pages of a directory list (registry::hide_yanked()). Costs
-/// registry::history_of(); with any history also a read of the pointer, and what hide_yanked() costs.
+/// registry::history_of(); with any history also a read of the pointer (for a `quarry.distribution/1` and a listing of
+/// the seals), and what hide_yanked() costs.
 Result<registry::History> listed_history(store::ObjectReader& store, const std::string& directory);
 /// Returns a token that changes with the sets and with the untested history of the directory. One listing.
 Result<std::string> token_of(store::ObjectReader& store, const std::string& directory,
@@ -23,7 +24,7 @@ Result<std::string> token_of(store::ObjectReader& store, const std::string& dire
 /// history. Two listings.
 Result<std::string> token_of_distribution(store::ObjectReader& store, const registry::DistributionRecord& record);
 /// Returns a token that changes with shown_in() and with the history. Reads no set. Empty if the directory has neither
-/// a seal nor history. Costs two listings. If the directory has a seal, it also costs a read of a distribution's
+/// a seal nor history. Costs two listings. If the directory has one of them, it also costs a read of a distribution's
 /// pointer, which need not exist. For a `quarry.distribution/1` it costs one more listing of the seals.
 Result<std::string> token_of_shown(store::ObjectReader& store, const std::string& directory);
 

@@ -99,7 +99,7 @@ std::string distribution_key(const std::string& directory);
 /// Pure.
 std::string distribution_view_key(const std::string& directory, const DistributionViewDigest& digest);
 /// `place` is a store that is opened at a distribution's own directory. Reads `distribution.json` there and returns the
-/// directory that it names; "" if that object does not exist. One read. B002 to B004; corrupt R011, R012.
+/// directory that it names; "" if that object does not exist. One read. B002 to B004, R007; corrupt R011, R012.
 Result<std::string> directory_of_distribution(ObjectReader& place);
 
 struct Distribution {
@@ -112,7 +112,7 @@ struct Distribution {
 /// Returns what a distribution shows; nullopt if the directory is not one. For a pointer of `quarry.distribution/1`
 /// these are the sets that it names, then all others that are sealed there: the programs that wrote it added the
 /// pointer last, so it may lack some; rows without a valid set digest are left out. One read, and a listing for such a
-/// pointer. B002 to B004; corrupt R011, R012.
+/// pointer. B002 to B004, R007; corrupt R011, R012.
 Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const std::string& directory);
 /// The same; not_found P120 if the directory is not a distribution.
 Result<Distribution> require_distribution(ObjectReader& store, const std::string& directory);
@@ -159,7 +159,7 @@ Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown
 /// cases.
 Result<Resolved> resolve_directory(ObjectReader& store, const std::string& directory);
 /// `channels` is the store of the channels. Adds to `shown.revoked` each waiver of a remark that somebody took back
-/// there. One listing if a remark names a waiver that is not there; else no request.
+/// there. One listing if a remark names a waiver that `shown.revoked` lacks; else no request.
 Result<void> note_revoked(ObjectReader& channels, Shown& shown);
 /// The waivers that note_revoked() would add, as the sets that have remarks about them, each with those remarks alone.
 Result<std::vector<ShownSet>> revoked_since(ObjectReader& channels, const Shown& shown);

@@ -53,23 +53,23 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
 /// keys of its first look: evidence (Recorded::keys), waivers and revocations. A new key is a record that came since.
 /// `judged` are the keys of the first look, sorted. Only its keys of evidence are used: these records are not looked
 /// for again. If all evidence is marked, the call lists the marks. So evidence without its mark is missing in the
-/// result, and a record of `judged` counts as there as long as its mark is. Else the call lists the records. Costs a
-/// read of `marked.json`, a listing of waivers, one of revocations, and one for each set. If all evidence is marked, it
-/// also costs a head for each mark that `judged` does not have, one after the other; if not, one more listing.
+/// result, and for a record of `judged` only the mark is looked at. Else the call lists the records. Costs a read of
+/// `marked.json`, a listing of waivers, one of revocations, and one for each set. If all evidence is marked, it also
+/// costs a head for each mark that `judged` does not have, one after the other; if not, one more listing.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                           const std::vector<std::string>& judged);
 
 /// Writes the marks of a record that are missing: one that is there keeps its time. put_evidence() calls it before it
 /// writes the record; nobody else needs it. A mark whose record is missing does no harm. A record whose mark is missing
 /// is not seen by verdicts, once `marked.json` says that all is marked. If the store does not have evidence yet, this
-/// function first writes a `marked.json` that says so: all records to come have marks. Costs a read of `marked.json`,
-/// and a write for each set, one after the other. As long as `marked.json` does not say that all is marked, it also
-/// costs a listing of all evidence.
+/// function first writes a `marked.json` that says so, because every later record gets its marks. Costs a read of
+/// `marked.json`, and a write for each set, one after the other. As long as `marked.json` does not say that all is
+/// marked, it also costs a listing of all evidence.
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
 /// Writes the marks that are missing. If the store has evidence, it then says that all is marked. Returns how many
-/// records lacked a mark. Junk gets no mark. A listing of all evidence and of all marks; a read for each record and a
-/// write for each missing mark, sixteen at the same time; a read of `marked.json`, and a write if it did not say so
-/// yet.
+/// records lacked a mark. Junk gets no mark. A listing of all evidence, and one of all marks and attempts; without
+/// evidence nothing more. Else a read for each record and a write for each missing mark, sixteen at the same time; a
+/// read of `marked.json`, and a write if it did not say so yet.
 Result<std::uint64_t> mark_all_evidence(ObjectStore& store);
 
 } // namespace quarry::registry

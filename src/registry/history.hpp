@@ -45,7 +45,7 @@ using HistoryDigest = DigestOf<HistoryRecord>;
 /// Returns the canonical bytes, without a newline at the end.
 std::string to_json(const HistoryRecord& record);
 /// Reads the record at this key. Its hash and its directory are not compared with the key. Fails with not_found R010,
-/// B002 to B004, and corrupt R012 for invalid fields. One read.
+/// B002 to B004, R007, and corrupt R012 for invalid fields. One read.
 Result<HistoryRecord> read_history(ObjectReader& store, const std::string& key);
 /// `{directory}/history/`, below which the records are.
 std::string history_prefix(const std::string& directory);
@@ -75,8 +75,8 @@ struct History {
 Result<History> history_of(ObjectReader& store, const std::string& directory);
 struct DistributionRecord;
 /// Leaves out what pages of this distribution must not list: a file that was sealed there after it had been taken over,
-/// and that a yank took out. What a rollback took out stays listed, as before its seal. Costs a read for each move if a
-/// file of the history is blocked, and fails then as distribution_moves(); else no request.
+/// and that a yank took out. A file that a rollback took out stays listed, as it was before it was sealed. Costs a read
+/// for each move if a file of the history is blocked, and fails then as distribution_moves(); else no request.
 Result<void> hide_yanked(ObjectReader& store, const DistributionRecord& distribution, History& history);
 /// `files`, then those of the history whose names none of them has: a sealed set counts before the history. The result
 /// as a whole is not sorted. Pure.

@@ -20,12 +20,12 @@ struct Disappeared {
 };
 /// Returns the keys that an earlier verdict on these sets read and that `present` lacks, because the record is missing,
 /// junk or has lost its mark: each once. If several verdicts name the key, `verdict` is the one of the lowest digest;
-/// so is `set` of those for which it is marked. `present` holds, sorted, the keys of the valid evidence about these
-/// sets, of all valid waivers and of all revocations. An earlier verdict may also have judged other sets, whose
-/// evidence `present` does not list. So each evidence record that is not in `present` is read. If it is valid and names
-/// none of `sets`, it has not disappeared. A verdict that is gone, is junk (is_junk()) or is refused by read_verdict()
-/// names nothing. One listing for each set and a read for each verdict, eight at the same time; also a read for each
-/// evidence record that `present` lacks, sixteen at the same time.
+/// `set` is the lowest of `sets` for which that verdict is marked. `present` holds, sorted, the keys of the valid
+/// evidence about these sets, of all valid waivers and of all revocations. An earlier verdict may also have judged
+/// other sets, whose evidence `present` does not list. So each evidence record that is not in `present` is read. If it
+/// is valid and names none of `sets`, it has not disappeared. A verdict that is gone, is junk (is_junk()) or is refused
+/// by read_verdict() names nothing. One listing for each set and a read for each verdict, eight at the same time; also
+/// a read for each evidence record that `present` lacks, sixteen at the same time.
 Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                   const std::vector<std::string>& present);
 /// Fails with held O029, whose details name the first five of them, if there is one. Errors and cost of

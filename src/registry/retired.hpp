@@ -38,7 +38,7 @@ std::string retired_key(const std::string& directory, const SetDigest& set);
 std::optional<SetDigest> set_of_retired_key(std::string_view key);
 /// Returns the canonical bytes, without a newline at the end.
 std::string to_json(const RetiredRecord& record);
-/// nullopt: retention has never touched the set. Fails with B002 to B004 and R012, also for the record of another
+/// nullopt: retention has never touched the set. Fails with B002 to B004, R007 and R012, also for the record of another
 /// set or directory. One read.
 Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::string& directory, const SetDigest& set);
 /// Replaces `expected` by `next`; nullopt: the record must not exist yet. After any failure the record is read. Then:
@@ -50,8 +50,8 @@ Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::stri
 /// The caller has checked that the store does not ignore conditional writes. One write, and a read after a failure.
 Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expected, const RetiredRecord& next);
 /// What is about to leave a directory: tombstoned or being purged, in the order of the keys. One invalid record fails
-/// the call: B002 to B004, R012. What is not called like a record is passed over, and one that is removed meanwhile is
-/// left out. One listing, and a read for each record there, eight at the same time.
+/// the call: B002 to B004, R007, R012. What is not called like a record is passed over, and one that is removed
+/// meanwhile is left out. One listing, and a read for each record there, eight at the same time.
 Result<std::vector<RetiredRecord>> leaving_from(ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::registry

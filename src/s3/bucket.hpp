@@ -86,17 +86,18 @@ public:
   ///     (errors.hpp). A 2xx is not from S3 if it is an HTML page and answers DELETE, or if it lacks its ETag.
   ///
   /// A 2xx must have an ETag header if it answers HEAD or GET of an object without a query, or PUT of an object or a
-  /// part. A call with answer_may_be_error, such as a copy, needs none: its ETag is in the body. If its body is an
-  /// <Error> that no sink took, the call fails with that error of S3, else with K020. An HTML page with 200 in answer
-  /// to any other request passes as a success: the caller's parser fails.
+  /// part. A call with answer_may_be_error, such as a copy, needs none: its ETag is in the body. A 2xx that lacks the
+  /// ETag that it must have is K020; but if its body is an <Error> that no sink took, the call fails with that error of
+  /// S3. So does a call with answer_may_be_error, if the body is one. An HTML page with 200 in answer to any other
+  /// request passes as a success: the caller's parser fails.
   ///
   /// Retries: at most 6 attempts for all causes together. An attempt has no time limit while bytes move.
   ///   - Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp).
   ///   - A PUT whose success lacks its ETag is retried like a transient failure. If the body is an HTML page, we assume
   ///     that a proxy wrote it and sent nothing on. With any other body the call is ambiguous.
   ///   - A wrong clock, expired credentials or another region is corrected, and the request is sent again at once.
-  ///     Damaged bytes (K007) are sent again after a wait. If two attempts in a row fail for one of these four causes,
-  ///     the call fails.
+  ///     Damaged bytes (K007) are sent again after a wait. If two attempts in a row fail for the same one of these four
+  ///     causes, the call fails.
   ///   - The call fails at once if the wait would end more than 3 minutes after the call began, or if the server asks
   ///     for more than 60 s. So a call whose first attempt took 3 minutes is not retried after a wait. The thread
   ///     sleeps while it waits; an interruption ends the call (cancelled D006).

@@ -39,19 +39,20 @@ struct KeptCapabilities {
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const Probed& wanted);
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/ (`prefix` as for
-/// CapabilityCache). Fails as Bucket::call() does. About half of the requests are sent once only, the others are
-/// retried as Bucket::call() says. If one fails for a passing cause (unavailable or timed_out), the probe starts over
-/// with new objects, up to eight rounds in all. This also happens if the server cannot be reached. At its end a round
-/// removes the objects that it has or may have written, with at most three requests; it stops at the first one without
-/// a reply. A round that is killed, interrupted or cannot clean up leaves up to three small objects and an upload. If
-/// the reply to the request that begins an upload is lost, one more upload may stay.
+/// CapabilityCache). Fails as Bucket::call() does. About half of the requests are sent once (twice after a corrected
+/// clock, credentials or region), the others are retried as Bucket::call() says. If one fails for a passing cause
+/// (unavailable or timed_out), the probe starts over with new objects, up to eight rounds in all. This also happens if
+/// the server cannot be reached. At its end a round removes the objects that it has or may have written, with at most
+/// three requests; it stops at the first one without a reply. A round that is killed, interrupted or cannot clean up
+/// leaves up to three small objects and an upload. If the reply to the request that begins an upload is lost, one more
+/// upload may stay.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Elsewhere it reads the stored
 /// record:
 ///   - a valid record: one request;
-///   - the read gets no reply, because the server cannot be reached (H002) or there are no credentials (K011, K012,
-///     K015): get() fails with that error, and does not probe;
+///   - the read gets no reply, for whatever cause (H-codes but H006, D006, no credentials): get() fails with that
+///     error, and does not probe;
 ///   - no valid record, and the read was not refused: it probes and stores what it found. If storing fails, get()
 ///     succeeds, and the next job probes again;
 ///   - the server refuses the read (unauthenticated, such as K003), as where it hides absent objects: it probes and

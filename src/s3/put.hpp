@@ -22,8 +22,8 @@ struct PutRequest {
   std::string content_type, cache_control;
   Pairs metadata; ///< other system metadata that the object gets, such as content-encoding; names in lower case
   /// The content's digest, if it is known beforehand: recorded with the object (x-amz-meta-quarry-sha256), and needed
-  /// to resume an upload. put_object() does not compare the content with it; `check` does that. In rule 3 of
-  /// put_object() the request is signed with it: a server that checks this refuses other bytes (K007).
+  /// to resume an upload. put_object() does not compare the content with it; `check` does that. A streamed request
+  /// (rule 3 of put_object()) is signed with it: a server that checks this refuses other bytes (K007).
   std::optional<Sha256> sha256;
   /// Called with the digest of the content that was read, before the object becomes visible, perhaps by another thread
   /// than the caller's; for streamed content again when an attempt is repeated. Its error is returned.
@@ -49,8 +49,8 @@ inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal:
 ///   - `ambiguous`: the outcome is unknown, whatever the status. A reply was lost, or the server failed, and a HEAD did
 ///     not show whether the write happened. At the completion of an upload put_object() also counts NoSuchUpload and
-///     status 0 as a lost reply, because an earlier attempt or run may have completed the upload. Exceptions with
-///     status 0 are missing credentials, and an interruption before anything was sent;
+///     status 0 as a lost reply, because an earlier attempt or run may have completed the upload. Not so for missing
+///     credentials, nor for an interruption before anything was sent;
 ///   - not ambiguous, status 412: the condition does not hold now. A write of ours that others replaced before we
 ///     looked may be reported so, too;
 ///   - not ambiguous, status 409: another writer was at work. If the request makes the object (a PUT, or the

@@ -25,7 +25,7 @@ struct WriteTraces {
   std::string nonce;    ///< the mark of our write
   std::string replaced; ///< the lineage of the object that it was to replace
 };
-/// Written, if our mark is in `now`; else not written, if the first mark of `replaced` is; else unknown. Pure.
+/// Written, if our mark is in `now`; else not written, if the first mark of `replaced` is in `now`; else unknown. Pure.
 Fate fate_of(const WriteTraces& traces);
 
 /// Turns the failure of a write into its outcome. In this order:
@@ -37,7 +37,7 @@ Fate fate_of(const WriteTraces& traces);
 ///      - The write happened if the object has our mark: success.
 ///      - It did not happen if the last answer was 5xx, no attempt was `unanswered`, and the condition of the write
 ///        still holds (without one the outcome stays unknown).
-///      - It did not happen if the last answer was 412 and fate_of() says so.
+///      - It did not happen if the status is 412 now, also by rule 1, and fate_of() says so.
 ///      - For absent, it did not happen if the last answer was 412 or a conflict (409), and an object exists.
 ///   4. Otherwise, also if the HEAD fails, the outcome stays unknown (ambiguous).
 /// A write that another writer has replaced or removed before the HEAD may count as not written. If an attempt is

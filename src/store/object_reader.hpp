@@ -56,9 +56,9 @@ struct Children {
 ///   - copy(): one copy and one put, if it succeeds; the file and memory stores count one get as well, even if it
 ///     fails;
 ///   - copy_from(): one copy and one put, if it returns true;
-///   - get(), open(), digest(), root_page(): one get, even if it fails; open() of an http object without ETag and
-///     Last-Modified counts two, because it reads the object at once. digest() counts bytes as open() and its rope do,
-///     in the file store only when all of them are read;
+///   - get(), open(), digest(), root_page(): one get, even if it fails; open() and digest() of an http object without
+///     ETag and Last-Modified count two, because open() reads the object at once. In the file store digest() counts the
+///     bytes when it has read them all, elsewhere as open() and its rope do;
 ///   - head(): one head; remove(): one remove; list(), keys(), children(): one list; even if it fails.
 /// A call with an invalid key counts nothing. (The prefix of a listing is not a key.) Requests that the store sends by
 /// itself do not count, such as retries and HEADs that look at an object. In the file and memory stores open() counts
@@ -114,18 +114,18 @@ public:
   ///     a smallest size and not more than 2 MiB. A longer read takes several ranges. Only the last range of an object
   ///     may be smaller. The smallest size is 64 KiB at first. It grows to 2 MiB while ranges follow each other in
   ///     order, within one read or over several. Then further ranges of 2 MiB are fetched before a read asks for them,
-  ///     each by a thread. If n ropes of a store read ahead now, each has max(2, 8 / n) ranges in flight. A rope keeps
-  ///     the range that was read last and those ahead in memory, up to 16 MiB, until it is destroyed or read elsewhere.
-  ///     Threads that read one rope wait for each other.
+  ///     each by a thread. If n ropes of a store read ahead now, each has max(2, 8 / n) ranges in flight. Each rope
+  ///     keeps the range that was read last and those ahead in memory, up to 16 MiB, until it is destroyed or read
+  ///     elsewhere. Threads that read one rope wait for each other.
   ///   - never mixes two versions. If the object is replaced or removed after open(), s3 and http fail with corrupt
   ///     (K022) when they fetch the next range. If the object was removed and the server hides absent objects, s3 fails
   ///     with K003 and http with H011. The memory store gives the old version. In the file store the first read opens
-  ///     the file, and so fixes the version; D008 if its size is not that at open(). Later reads give that version. A
-  ///     later read may have to open the file again: D008 if the object was replaced. Any opening fails with not_found
-  ///     (D001) if it was removed. The ropes of a process have at most 64 files open between reads; a read that is
-  ///     running may have one more. A rope that is read whole by its first call keeps no file open. One exception: on a
-  ///     web server without strong ETags an object counts as the same version if its weak ETag and its Last-Modified
-  ///     (to 1 s) are the same; a server may send only one of the two.
+  ///     the file, and so fixes the version; D008 if its size is not that at open(). Later reads give that version. If
+  ///     one must open the file again, a replaced object is D008. A removed object is not_found (D001) at any opening.
+  ///     The ropes of a process have at most 64 files open between reads; a read that is running may have one more. A
+  ///     rope that is read whole by its first call keeps no file open. One exception: on a web server without strong
+  ///     ETags an object counts as the same version if its weak ETag and its Last-Modified (to 1 s) are the same; a
+  ///     server may send only one of the two.
   ///   - may be repeated after any other error.
   Result<content::Rope> open(const std::string& key);
   /// Returns the sha256 of an object's bytes, which it reads; nullopt if the object does not exist. Fails and costs as
@@ -136,11 +136,11 @@ public:
   /// file store it follows a symbolic link only in the directories that `prefix` names, and omits all others; head(),
   /// get() and open() follow all. The listing is not a snapshot: objects that are written meanwhile may be included or
   /// not. Costs one request per 1000 objects. In the file store it reads the directory that `prefix` names up to its
-  /// last '/', and the matching directories below: one readdir per directory and one stat per matching file, or per
-  /// entry where the file system does not keep the types of entries. All entries are in memory.
+  /// last '/', and the matching directories below: one readdir and one stat per directory, and one stat per matching
+  /// file, or per entry where the file system does not keep the types of entries. All entries are in memory.
   Result<std::vector<ObjectInfo>> list(const std::string& prefix);
-  /// Returns the keys of list(). Costs the same; in the file store a stat per directory, but none per entry where the
-  /// file system keeps the types of entries: half of a large listing's time.
+  /// Returns the keys of list(). Costs the same, but in the file store no stat per file where the file system keeps the
+  /// types of entries: half of a large listing's time.
   Result<std::vector<std::string>> keys(const std::string& prefix);
   /// Returns one level of list(): the objects and directories whose keys begin with `prefix`. The prefix need not end
   /// at a slash: "42-" finds "42-linux/". Costs one request per 1000 entries of this level, however much lies below; in

@@ -54,8 +54,8 @@ struct PutOptions {
   /// records it (ObjectInfo::recorded_sha256), and needs it to resume an upload in parts. Some failures of put(), and a
   /// kill, leave the upload on the server (s3/put.hpp says which). Then the next put() of the same content, options and
   /// key on this machine sends only the missing parts. At Amazon both runs must have the same region configured. With
-  /// if-match, either both runs or neither must have seen the old object before, by head(), get() or a write of their
-  /// own: its lineage is in the headers, which must be equal.
+  /// if-match, a run that has seen the old object (by head(), get() or a write of its own) sends other headers than one
+  /// that has not: then nothing is resumed.
   std::optional<Sha256> sha256 = {};
   /// For copy_from(), with `sha256`: the digest that the source's store recorded is not enough, because whoever may
   /// write objects may also write that. The source is read and hashed, too, and the server copies exactly the version
@@ -83,10 +83,10 @@ public:
   /// attempt was a PUT or the completion of an upload, put() fails with R003 for if-match, and with R002 for if-absent
   /// if an object exists now. Any other 409 is K005 (precondition_failed) or K006 (unavailable): repeat the call. If
   /// the reply to an earlier attempt was lost, R004 may be returned instead of any of these. After R004
-  /// (outcome_unknown) the object may have been written. After any other error this write did not happen; in s3 it may
-  /// also have happened and been replaced or removed since. A killed put leaves the old or the new state, and perhaps
-  /// what remove_leftovers() removes and a journal of the upload on this machine (s3/journal.hpp). A put that was
-  /// killed or failed may leave new empty directories in the file store. Costs all bytes, and:
+  /// (outcome_unknown) the object may have been written. After any other error the object is not ours. In s3 our write
+  /// may have been there for a moment, and been replaced or removed since. A killed put leaves the old or the new
+  /// state, and perhaps what remove_leftovers() removes and a journal of the upload on this machine (s3/journal.hpp). A
+  /// put that was killed or failed may leave new empty directories in the file store. Costs all bytes, and:
   ///   s3     one PUT request. Above 8 MiB: one request for each part and two more; or, up to 5 GiB, a single PUT if
   ///          the write has a condition that the server checks only in a PUT. An unclear outcome costs a HEAD. A
   ///          condition that the server does not check costs up to two HEADs (s3/put.hpp). A write that has a
@@ -205,14 +205,14 @@ Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// machine fails with H010 at the first request, unless QUARRY_ALLOW_PLAIN_HTTP is 1. 404 and 410 mean that an object
 /// does not exist; any other status than 2xx is H011 (unauthenticated for 401 and 403, else unavailable). head() and
 /// open() need Content-Length (H011, unsupported). Up to 5 redirects are followed; one more, or one from https to http,
-/// is H009. A rope from open() reads in ranges. Once the server has answered a request for a range with the whole
-/// object (200), each rope of this store fetches its object whole, to a temporary file in $TMPDIR or /tmp; if that is
-/// cut, it begins at the first byte again, up to 5 times. A failure of the network, and 408, 409, 429, 500 and 502 to
-/// 504, are tried again: 6 attempts at most, as in s3. A request is not tried again after the first byte of its body.
-/// If a range is cut after that, a rope asks for the rest of it with a new request, up to 5 times; each new request has
-/// 6 attempts, too. open() itself fetches an object without ETag and Last-Modified and holds it in memory. Such an
-/// object may have up to 16 MiB; a larger one is H011. One whose size changes between the HEAD and the GET of open() is
-/// K022.
+/// is H009. A rope from open() reads in ranges. Once the server has answered a request for a part of an object with the
+/// whole object (200), each rope of this store fetches its object whole, to a temporary file in $TMPDIR or /tmp; if
+/// that is cut, it begins at the first byte again, up to 5 times. A failure of the network, and 408, 409, 429, 500 and
+/// 502 to 504, are tried again: 6 attempts at most, as in s3. A request is not tried again after the first byte of its
+/// body. If a range is cut after that, a rope asks for the rest of it with a new request, up to 5 times; each new
+/// request has 6 attempts, too. open() itself fetches an object without ETag and Last-Modified and holds it in memory.
+/// Such an object may have up to 16 MiB; a larger one is H011. One whose size changes between the HEAD and the GET of
+/// open() is K022.
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
 /// Opens the store of a locator: "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix" or
 /// "https://host/path" (or http). Only the path of file:// is percent-decoded; "file://localhost/PATH" is

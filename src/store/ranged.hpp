@@ -24,8 +24,8 @@ struct RangeLimits {
   unsigned ahead_least = 2; ///< so with many sources there are more than `ahead` in all
 };
 
-/// Divides what is read ahead among all sources of a store. Uses the memory of up to 2 blocks that were read again.
-/// Thread-safe.
+/// Divides what is read ahead among all sources of a store. Keeps the memory of up to 2 blocks that were read, and uses
+/// it for the next ones. Thread-safe.
 class RangeShare {
 public:
   explicit RangeShare(RangeLimits limits = {});
