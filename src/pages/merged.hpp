@@ -69,8 +69,8 @@ struct MergedAll {
 /// returns its error; the same command completes the index. Fails with precondition_failed (P010) if other writers kept
 /// changing its pages; with R005, R007, R010 to R012, R014, R018 and B002 to B004 of the sets and the untested history
 /// here and in the base index; as registry::hide_yanked(); and with the errors of the store. It costs:
-///   - looks at both directories: one before the first round (if the base index is empty, at that alone), up to two at
-///     the beginning of each round, one for each batch, one if it removed something, and one at its end if it wrote
+///   - looks at both directories: once before the first round (only at the base index if that is empty), up to twice at
+///     the beginning of each round, once for each batch, once if it removed something, and once at its end if it wrote
 ///     pages but not `pages.json`. A look lists the seals and the history, and with either it reads
 ///     `distribution.json`. A source has one batch in a round; if more than 200 of its projects are compared, one for
 ///     each 64, and one more;

@@ -51,9 +51,9 @@ struct Work {
 /// What happens to HTML pages that link to something and lack our mark, which another tool has written. `replaced`: as
 /// outdated pages of ours; nobody else writes in a channel or a merged index, so such a page is damage there. `left`:
 /// such a page is left in two cases: `simple-json/index.html` existed when write_pages() first looked for it; or
-/// somebody has written the page since this call first saw it without our mark, or just before our own write of it. In
-/// every other case the page is replaced, or removed if it is stale. A page that becomes foreign while the call runs
-/// counts as first seen then. A page that index::read_html_page() refuses, such as one that is not UTF-8, counts as one
+/// somebody wrote the page after this call had seen it as foreign, or was faster than our own write of it. In every
+/// other case the page is replaced, or removed if it is stale. A page that becomes foreign while the call runs counts
+/// as first seen then. A page that index::read_html_page() refuses, such as one that is not UTF-8, counts as one
 /// without links. A page that begins with `{` (JSON) counts as ours.
 enum class Others : std::uint8_t { left, replaced };
 

@@ -66,9 +66,9 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 /// simple-json, merged and seals; projects with these names get no such page. Such a page of another tool is treated as
 /// by project_directory(). A page without links is always removed: keep such pages elsewhere. Below `simple/` and
 /// `simple-json/` it removes the pages of projects that left, as project_directory() does. Each round reads all sets,
-/// eight at the same time, and lists every object below the directory; each look at the source reads the pointer once
-/// and lists the seals once (twice for a `quarry.distribution/1`). A set whose record or seal is missing is not shown,
-/// and nothing reports it. Other errors are those of project_directory(), registry::require_distribution() and
+/// eight at the same time, and lists every object below the directory; each look at the source reads the pointer, lists
+/// the history, and lists the seals (twice for a `quarry.distribution/1`). A set whose record or seal is missing is not
+/// shown, and nothing reports it. Other errors are those of project_directory(), registry::require_distribution() and
 /// registry::hide_yanked().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or not such a document,

@@ -51,11 +51,11 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
 /// The second look of a promotion, right before it writes. Returns the keys of the evidence that recorded_about() would
 /// read now, and of all waivers and revocations, sorted, whatever the objects hold. The caller compares them with the
 /// keys of its first look: evidence (Recorded::keys), waivers and revocations. A new key is a record that came since.
-/// `judged` are the keys of the first look, sorted. Only its keys of evidence are used: these records are not looked
-/// for again. If all evidence is marked, the call lists the marks. So evidence without its mark is missing in the
-/// result, and for a record of `judged` only the mark is looked at. Else the call lists the records. Costs a read of
-/// `marked.json`, a listing of waivers, one of revocations, and one for each set. If all evidence is marked, it also
-/// costs a head for each mark that `judged` does not have, one after the other; if not, one more listing.
+/// `judged` are the keys of the first look, sorted. Evidence whose key is in it counts as there if its mark is; other
+/// keys in it are ignored. If all evidence is marked, the call lists the marks. So evidence without its mark is missing
+/// in the result. Else the call lists the records. Costs a read of `marked.json`, a listing of waivers, one of
+/// revocations, and one for each set. If all evidence is marked, it also costs a head for each mark that `judged` does
+/// not have, one after the other; if not, one more listing.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                           const std::vector<std::string>& judged);
 

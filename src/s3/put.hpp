@@ -49,8 +49,8 @@ inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal:
 ///   - `ambiguous`: the outcome is unknown, whatever the status. A reply was lost, or the server failed, and a HEAD did
 ///     not show whether the write happened. At the completion of an upload put_object() also counts NoSuchUpload and
-///     status 0 as a lost reply, because an earlier attempt or run may have completed the upload. Not so for missing
-///     credentials, nor for an interruption before anything was sent;
+///     status 0 as a lost reply, because an earlier attempt or run may have completed the upload. Missing credentials,
+///     and an interruption before anything was sent, do not count as a lost reply;
 ///   - not ambiguous, status 412: the condition does not hold now. A write of ours that others replaced before we
 ///     looked may be reported so, too;
 ///   - not ambiguous, status 409: another writer was at work. If the request makes the object (a PUT, or the
@@ -90,11 +90,11 @@ struct PutTools {
 ///
 /// When a put in parts fails, put_object() sends a request that ends the upload and removes its parts. It does not send
 /// it in these cases, and the upload stays on the server:
-///   - There is a journal (known sha256, journal.hpp), and the error is of the kind cancelled, unavailable, timed_out
-///     or unauthenticated: the next run may succeed. It does not matter whether the server, the network or the content
-///     failed. Such errors are an interruption, the network (not H003 or H010), an overload, a full store (K014), a
-///     part that the server lost (InvalidPart), missing or refused credentials, a wrong clock (K009) and access denied
-///     (K003).
+///   - There is a journal (known sha256, journal.hpp), the status is not 412, and the error is of the kind cancelled,
+///     unavailable, timed_out or unauthenticated: the next run may succeed. It does not matter whether the server, the
+///     network or the content failed. Such errors are an interruption, the network (not H003 or H010), an overload, a
+///     full store (K014), a part that the server lost (InvalidPart), missing or refused credentials, a wrong clock
+///     (K009) and access denied (K003).
 ///   - There is a journal, and the server refused the completion with a status other than 412 and 400.
 ///   - The outcome of the completion is unknown (`ambiguous`), even if its last answer was 412.
 ///   - The process was killed.

@@ -30,7 +30,7 @@ Fate fate_of(const WriteTraces& traces);
 
 /// Turns the failure of a write into its outcome. In this order:
 ///   1. For match, a conflict (409) and an object that does not exist (404, but not NoSuchUpload or NoSuchBucket)
-///     become status 412.
+///      become status 412.
 ///   2. A failure that is not ambiguous is returned as it is; only a conflict for absent is looked at first: 412 if a
 ///      HEAD finds an object.
 ///   3. After an ambiguous failure a HEAD decides:

@@ -21,10 +21,10 @@ struct Once {
 /// them. Fails with already_exists (R009, both digests) if the key exists with different content, with R004 if a reply
 /// was lost and the object is absent, with R002 if the object disappeared before it was read, with R008, and with the
 /// other errors of put() and of reading. After R004, and after an error of reading, the object may have been written:
-/// repeat the call. In the file store only a true without a lost reply proves that the object is on the disk: the put()
-/// that wrote it before may have failed with R004, or may be running. A power cut may then lose the object. Costs one
-/// write; if the key exists or the reply was lost, also reading the stored object. In s3 the parts of a large object
-/// may be sent before the server says that the key exists: look first (head, copy_once).
+/// repeat the call. In the file store, a false, or a true after a lost reply, does not prove that the object is on the
+/// disk: the put() that wrote it may have failed with R004, or may be running. A power cut may then lose the object.
+/// Costs one write; if the key exists or the reply was lost, also reading the stored object. In s3 the parts of a large
+/// object may be sent before the server says that the key exists: look first (head, copy_once).
 Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once);
 
 /// Does what put_once() does, with the content of an object of another store. If an object exists at `to`, the source

@@ -24,7 +24,9 @@ namespace {
 /// Memory of blocks that were read, for the next ones: pages that were touched once cost no more faults.
 class Recycled {
 public:
-  explicit Recycled(std::size_t size) : size_(size) {}
+  explicit Recycled(std::size_t size) : size_(size) {
+    kept_.reserve(k_kept_max); // give_back() is called by a destructor and must not allocate
+  }
   sys::Bytes take(std::size_t size) {
     std::lock_guard lock(mutex_);
     if (size != size_ || kept_.empty()) return sys::allocate_bytes(size);

@@ -1,6 +1,7 @@
 #pragma once
-// Wraps a store; its Nth call fails, loses a reply or "dies". copy_from() is false and root_page() gives
-// nothing. keys() and children() count as a listing. What has no `do_` below always works.
+// Wraps a store; its Nth call fails, loses a reply or "dies". copy_from() is false and root_page() gives nothing.
+// keys() and children() count as a listing. digest() counts as an open. Of the rest, what has no `do_` below always
+// works.
 #include "store/object_store.hpp"
 #include <cstdlib>
 #include <fmt/core.h>
