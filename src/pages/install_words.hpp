@@ -13,10 +13,10 @@ namespace quarry::pages {
 
 /// Returns the requirement for pip. For a set with `rocm`: `"rocm[libraries,devel]"`, in quotes. The extras are
 /// libraries, devel, profiler and device-TARGET, each only if the set has its packages; device-all replaces several
-/// device-TARGET if `rocm` has it. Without any extra: `rocm`, without quotes. For another set: its projects, separated
-/// by spaces. If `rocm` has no extra device-TARGET, its extra `device` is used if the set has device code of one target
-/// only, as TheRock's scripts make it. In any other case the project is named: `"rocm[libraries]"
-/// rocm-sdk-device-gfx942`.
+/// device-TARGET if `rocm` has it. If no record says which extras `rocm` has, it counts as having all of them. Without
+/// any extra: `rocm`, without quotes. For another set: its projects, separated by spaces. If `rocm` has no extra
+/// device-TARGET, its extra `device` is used if the set has device code of one target only, as TheRock's scripts make
+/// it. In any other case the project is named: `"rocm[libraries]" rocm-sdk-device-gfx942`.
 std::string requirement_of(const registry::SetRecord& set);
 /// The same without quotes, and of the device code only that of these targets, which the set must have.
 std::string requirement_for(const registry::SetRecord& set, const std::vector<std::string>& targets);

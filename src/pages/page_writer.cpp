@@ -207,7 +207,8 @@ Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& 
   if (may_remove) TRY_DO(foreign.look_first()); // before our own pages are written
   if (work.state_before) {
     TRY(bool written, write_state(store, state_key, *work.state_before, state, tally.done));
-    if (!written) return std::optional<Projected>();
+    // Without an ETag another writer has replaced it already.
+    if (!written || state->etag.empty()) return std::optional<Projected>();
   }
   for (const auto& batch : work.batches) {
     TRY(bool written, write_batch(store, source, token, batch, tally));

@@ -102,7 +102,7 @@ struct PageSource {
 ///   - one read for each page and each copy, and one write for each of them that differs;
 ///   - up to two reads (with Others::replaced: heads) for each stale page, and one read for each of `stale_copies`; one
 ///     removal for the page and for its copy, if they exist and are not left to another tool;
-///   - one read and up to two writes of the state object;
+///   - one read and up to two writes of the state object, and what ObjectWriter::slash_keys() costs, with its errors;
 ///   - one call of read() at its beginning, one for each batch (also if nothing of it differs), one if it removed
 ///     something, and one at its end if it wrote pages but no state.
 /// With Others::left, all rounds together also cost one head of `simple-json/index.html` if they meet a stale page or a

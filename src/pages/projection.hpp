@@ -51,8 +51,8 @@ Findings foreign_notes(const Projected& projected);
 ///   - before the first round: a listing of the seals, one of the history, and two reads for each set, one by one. If
 ///     nothing is sealed: one more listing of the history, and a look for `simple-json/index.html`; without it two
 ///     listings of the pages, which are read one after the other until one is ours;
-///   - in each round a listing of the seals and one of the history: at its beginning, before the pages are written,
-///     after removals if it removed something, and at its end if it wrote a page;
+///   - in each round up to four looks: at its beginning, before the pages are written, after removals if it removed
+///     something, and at its end if it wrote a page. A look is a listing of the seals and one of the history;
 ///   - in each round also one more listing of the history and two of the pages. It reads every page, eight at the same
 ///     time. It also reads, one after the other: settings.json, each record of the history, each set that no earlier
 ///     look has read, and the METADATA of one wheel per project. It writes pages whose bytes differ.
@@ -105,8 +105,7 @@ enum class Extent : std::uint8_t {
 ///   - for each project that is compared up to four reads of shards, and one read per page and copy; if at most 200
 ///     projects are compared, also one read of METADATA for each;
 ///   - two listings if every page is compared, and for each page that goes what write_pages() says; if the view names a
-///     waiver, also one of the revocations, at the beginning of the round and each time that the channel record is read
-///     again;
+///     waiver, with each read of the channel record a listing of the revocations;
 ///   - one read of the policy if `pages.json` does not name it, and always with `whole`.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {}, registry::Channel moved = {});

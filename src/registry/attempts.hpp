@@ -42,9 +42,9 @@ Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record);
 /// The keys under which an attempt lies, by the digest in their names: one below each set that it names.
 using AttemptKeys = std::map<Sha256, std::vector<std::string>>;
 /// All attempts that lie below these sets, each once, sorted by time. An attempt that lies below several of them is
-/// read below the first; where that object is junk, below the next. Whether a record names the set below which it lies
-/// is not checked. Junk is told in `skipped` (R021) and counts for nothing; a record that is removed meanwhile is left
-/// out. One listing for each set, then a read for each record: sixteen sets or records at the same time.
+/// read below the first; where that object is junk or gone, below the next. Whether a record names the set below which
+/// it lies is not checked. Junk is told in `skipped` (R021) and counts for nothing; an attempt whose objects are all
+/// gone is left out. One listing for each set, then a read for each record: sixteen sets or records at the same time.
 Result<std::vector<AttemptRecord>> list_attempts(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                  Findings& skipped);
 /// The same for attempts whose keys are known (About::attempts in evidence_marks.hpp). One read for each attempt,

@@ -25,7 +25,7 @@ struct Fed {
 /// must fulfil one of these conditions:
 ///   - its policy is in `fed_by`;
 ///   - the channel is in `fed_by` and is now bound to another policy, which replaces the old one in the result;
-///   - another channel of this call is rebound to the same policy, as in the condition above;
+///   - its policy is the one to which such a channel of this call is now bound;
 ///   - it is the only channel in `fed_by` and the only one in this call, and is not protected any more. Then the result
 ///     is empty, and any channel may add again.
 /// Other feeders are refused with held O055. The order of `feeders` does not count. Moves are read only for a channel

@@ -262,7 +262,7 @@ Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// `next`. Then:
 ///   the channel is `next`, or its ledger has the entry of `next`   success
 ///   the channel is still `expected` after a lost reply             outcome_unknown (R004): the write may still arrive
-///   anything else, such as another channel                         precondition_failed (R003): start over
+///   anything else, such as a move of somebody else                 precondition_failed (R003): start over
 /// R003 is also returned for a move that did happen, if more than 1024 moves came after it or one of their entries
 /// cannot be read. If the channel cannot be read, the error of that is returned: the outcome is unknown. Fails with
 /// R031 if the store ignores conditional writes.

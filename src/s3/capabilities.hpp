@@ -53,8 +53,8 @@ Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 ///   - a valid record: one request;
 ///   - the read gets no reply, because the network failed (H-codes, but not H006), somebody interrupted it (D006), or
 ///     there are no credentials: get() fails with that error, and does not probe;
-///   - no valid record, and the read was not refused: it probes and stores what it found. If storing fails, get()
-///     succeeds, and the next job probes again;
+///   - the read finds no valid record, or fails in another way than those here, such as 503: it probes and stores what
+///     it found. If storing fails, get() succeeds, and the next job probes again;
 ///   - the server refuses the read (unauthenticated, such as K003), as where it hides absent objects: it probes and
 ///     stores nothing, so each job probes again;
 ///   - these credentials may not write the probe's objects (K003): an expired record is used. Without a record, get()

@@ -50,7 +50,7 @@ inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 ///   - `ambiguous`: the outcome is unknown, whatever the status. A reply was lost, or the server failed, and a HEAD did
 ///     not show whether the write happened. At the completion of an upload put_object() also counts NoSuchUpload and
 ///     status 0 as a lost reply, because an earlier attempt or run may have completed the upload. Missing credentials,
-///     and an interruption before anything was sent, do not count as a lost reply;
+///     and an interruption before the whole request was sent, do not count as a lost reply;
 ///   - not ambiguous, status 412: the condition does not hold now. A write of ours that others replaced before we
 ///     looked may be reported so, too;
 ///   - not ambiguous, status 409: another writer was at work. If the request makes the object (a PUT, or the

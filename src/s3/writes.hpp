@@ -37,7 +37,7 @@ Fate fate_of(const WriteTraces& traces);
 ///      - The write happened if the object has our mark: success.
 ///      - It did not happen if the last answer was 5xx, no attempt was `unanswered`, and the condition of the write
 ///        still holds (without one the outcome stays unknown).
-///      - It did not happen if the status is 412 now, also by rule 1, and fate_of() says so.
+///      - It did not happen if fate_of() says so and the status is 412, also one that rule 1 made.
 ///      - For absent, it did not happen if the last answer was 412 or a conflict (409), and an object exists.
 ///   4. Otherwise, also if the HEAD fails, the outcome stays unknown (ambiguous).
 /// A write that another writer has replaced or removed before the HEAD may count as not written. If an attempt is

@@ -57,8 +57,8 @@ struct Children {
 ///     fails;
 ///   - copy_from(): one copy and one put, if it returns true;
 ///   - get(), open(), digest(), root_page(): one get, even if it fails; open() and digest() of an http object without
-///     ETag and Last-Modified count two, because open() reads the object at once. In the file store digest() counts the
-///     bytes when it has read them all, elsewhere as open() and its rope do;
+///     ETag and Last-Modified count two, because open() reads the object at once. digest() counts bytes as open() and
+///     its rope do; in the file store, only once it has read them all;
 ///   - head(): one head; remove(): one remove; list(), keys(), children(): one list; even if it fails.
 /// A call with an invalid key counts nothing. (The prefix of a listing is not a key.) Requests that the store sends by
 /// itself do not count, such as retries and HEADs that look at an object. In the file and memory stores open() counts

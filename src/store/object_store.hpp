@@ -200,19 +200,19 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
 ///   list()    also keys() and children(): R005 if the part of the prefix up to its last '/' is not a valid key.
 ///             list() and keys(): D005 above 10 million objects and directories still to read
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
-/// Files on a web server below `url`, for reading only: listing and writing fail with invalid_argument (R030), and
-/// remove_leftovers() finds nothing. Fails with H001 (not a URL) and R006 (a URL with a query); plain http to another
-/// machine fails with H010 at the first request, unless QUARRY_ALLOW_PLAIN_HTTP is 1. 404 and 410 mean that an object
-/// does not exist; any other status than 2xx is H011 (unauthenticated for 401 and 403, else unavailable). head() and
-/// open() need Content-Length (H011, unsupported). Up to 5 redirects are followed; one more, or one from https to http,
-/// is H009. A rope from open() reads in ranges. Once the server has answered a request for a part of an object with the
-/// whole object (200), each rope of this store fetches its object whole, to a temporary file in $TMPDIR or /tmp; if
-/// that is cut, it begins at the first byte again, up to 5 times. A failure of the network, and 408, 409, 429, 500 and
-/// 502 to 504, are tried again: 6 attempts at most, as in s3. A request is not tried again after the first byte of its
-/// body. If a range is cut after that, a rope asks for the rest of it with a new request, up to 5 times; each new
-/// request has 6 attempts, too. open() itself fetches an object without ETag and Last-Modified and holds it in memory.
-/// Such an object may have up to 16 MiB; a larger one is H011. One whose size changes between the HEAD and the GET of
-/// open() is K022.
+/// Files on a web server below `url`, for reading only: listing and writing fail with invalid_argument (R030; R005 to
+/// write a key that ends in a slash), copy_from() is false, and remove_leftovers() finds nothing. Fails with H001 (not
+/// a URL) and R006 (a URL with a query); plain http to another machine fails with H010 at the first request, unless
+/// QUARRY_ALLOW_PLAIN_HTTP is 1. 404 and 410 mean that an object does not exist; any other status than 2xx is H011
+/// (unauthenticated for 401 and 403, else unavailable). head() and open() need Content-Length (H011, unsupported). Up
+/// to 5 redirects are followed; one more, or one from https to http, is H009. A rope from open() reads in ranges. Once
+/// the server has answered a request for a part of an object with the whole object (200), each rope of this store
+/// fetches its object whole, to a temporary file in $TMPDIR or /tmp; if that is cut, it begins at the first byte again,
+/// up to 5 times. A failure of the network, and 408, 409, 429, 500 and 502 to 504, are tried again: 6 attempts at most,
+/// as in s3. A request is not tried again after the first byte of its body. If a range is cut after that, a rope asks
+/// for the rest of it with a new request, up to 5 times; each new request has 6 attempts, too. open() itself fetches an
+/// object without ETag and Last-Modified and holds it in memory. Such an object may have up to 16 MiB; a larger one is
+/// H011. One whose size changes between the HEAD and the GET of open() is K022.
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
 /// Opens the store of a locator: "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix" or
 /// "https://host/path" (or http). Only the path of file:// is percent-decoded; "file://localhost/PATH" is
