@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <libdeflate.h>
 #include <openssl/evp.h>
 #include <utility>
@@ -36,6 +37,10 @@ constexpr auto k_hex_values = [] {
   return values;
 }();
 } // namespace
+
+std::strong_ordering Sha256::operator<=>(const Sha256& other) const {
+  return std::memcmp(bytes.data(), other.bytes.data(), bytes.size()) <=> 0;
+}
 
 std::optional<Sha256> Sha256::from_hex(std::string_view t) {
   Sha256 out;

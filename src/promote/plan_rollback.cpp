@@ -210,9 +210,11 @@ Result<Plan> plan_rollback(ObjectReader& store, LastMove state, std::optional<st
   plan.source = fmt::format("channel:{}@{}", now.name, now.generation);
   TRY(plan.view, view_to_show(store, now, std::move(state.move), to));
   TRY(auto shown, shown_now(store, now));
+  // A channel may show thousands of sets: comparing each with all others took most of the time of such a rollback.
+  std::set<registry::SetDigest> still_shown(shown.sets.begin(), shown.sets.end());
   std::vector<registry::SetDigest> back;
   for (const auto& digest : plan.view.record.sets)
-    if (std::find(shown.sets.begin(), shown.sets.end(), digest) == shown.sets.end()) back.push_back(digest);
+    if (!still_shown.contains(digest)) back.push_back(digest);
   TRY(plan.sets, registry::load_all_sealed(store, back), "while reading what comes back");
   TRY(auto difference, difference_of(store, plan.view.record, shown));
   std::vector<Wanted> wanted;
