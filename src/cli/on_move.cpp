@@ -1,5 +1,6 @@
 #include "cli/on_move.hpp"
 
+#include "base/json.hpp"
 #include "base/redact.hpp"
 #include "base/text.hpp"
 #include "cli/records.hpp"
@@ -62,7 +63,7 @@ Result<int> tell_what_moved(Context& context, const Arguments& arguments, const 
                 {"store", redact::without_credentials(store.describe())},
                 {"who", who(context)},
                 {"move", moved.document}};
-  TRY_DO(sys::write_file(file, document.dump(2) + "\n"));
+  TRY_DO(sys::write_file(file, json::text(document, 2) + "\n"));
   int code = 0;
   for (const auto& command : commands) {
     auto failed = run_hook(context, command, file);

@@ -104,7 +104,7 @@ std::string canonical_json(const Policy& policy) {
        {std::pair("families", &expect.families), std::pair("pythons", &expect.pythons),
         std::pair("projects", &expect.projects), std::pair("frameworks", &expect.frameworks)})
     if (!names->empty()) json["expect"][key] = *names;
-  return json.dump();
+  return json::text(json);
 }
 
 } // namespace quarry::gate

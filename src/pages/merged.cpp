@@ -71,7 +71,7 @@ index::Page state_page(const std::string& directory, const State& state) {
   add_to(json, state.recent);
   if (state.slash_keys) json["slash_keys"] = true;
   if (state.unlisted) json["unlisted"] = true;
-  return {std::string(k_state_name), json.dump(), "application/json"};
+  return {std::string(k_state_name), json::text(json), "application/json"};
 }
 
 Digests digests_of(const Projects& projects) {

@@ -21,7 +21,7 @@ std::string to_json(const PagesState& state) {
   if (!state.openly.empty()) json["openly"] = state.openly;
   if (!state.revoked.empty()) json["revoked"] = state.revoked;
   add_to(json, state.recent);
-  return json.dump();
+  return json::text(json);
 }
 
 PagesState parse_pages_state(const std::string& bytes) {

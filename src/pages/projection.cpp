@@ -122,7 +122,7 @@ index::Page state_page(const registry::DistributionRecord& shown) {
              {"directory", shown.directory},
              {"generation", shown.generation},
              {"view", shown.view}};
-  return {std::string(k_state_name), state.dump(), "application/json"};
+  return {std::string(k_state_name), json::text(state), "application/json"};
 }
 
 /// Whether one of our pages is here. A publish that was killed before its last page leaves some of them.

@@ -14,7 +14,7 @@ constexpr const char* k_settings_family = "quarry.settings/";
 constexpr std::uint64_t k_settings_bytes_max = 64u << 10;
 
 std::string bytes_of(const StoreSettings& settings) {
-  return Json{{"schema", k_settings_schema}, {"find_links", word_of(settings.find_links)}}.dump();
+  return json::text({{"schema", k_settings_schema}, {"find_links", word_of(settings.find_links)}});
 }
 
 /// Fails with B002 to B004 and P115.
@@ -24,7 +24,7 @@ Result<StoreSettings> parse_settings(const std::string& bytes) {
   TRY_DO(json::require_schema({object, k_settings_key}, k_settings_schema));
   auto said = object.find("find_links");
   if (said == object.end()) return settings;
-  TRY(settings.find_links, parse_find_links(said->is_string() ? said->get<std::string>() : said->dump()));
+  TRY(settings.find_links, parse_find_links(said->is_string() ? said->get<std::string>() : json::text(*said)));
   return settings;
 }
 

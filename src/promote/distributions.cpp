@@ -65,7 +65,7 @@ registry::PlanDigest digest_of_shown(const DistributionPlan& plan) {
             {"blocked", Json::array()}};
   for (const auto& one : plan.next.sets) json["sets"].push_back(one.set);
   for (const auto& file : plan.next.blocked) json["blocked"].push_back(file.sha256.hex());
-  return registry::PlanDigest(sha256(json.dump()));
+  return registry::PlanDigest(sha256(json::text(json)));
 }
 
 /// What was shown before the last move that changed the sets.

@@ -177,7 +177,7 @@ registry::PlanDigest digest_of(const Plan& plan) {
   if (!plan.judgement.policy.empty()) json["policy"] = plan.judgement.policy;
   if (plan.guard.after)
     for (const auto& file : plan.guard.after->blocked) json["blocked"].push_back(file.sha256.hex());
-  return registry::PlanDigest(sha256(json.dump()));
+  return registry::PlanDigest(sha256(json::text(json)));
 }
 
 namespace {
@@ -281,7 +281,7 @@ std::string digest_of(const Request& request) {
                                                     {"projects", expectation.projects}});
     if (!expectation.frameworks.empty()) expect["frameworks"] = expectation.frameworks;
   }
-  return sha256(json.dump()).hex();
+  return sha256(json::text(json)).hex();
 }
 
 Result<void> check_policy(const registry::ChannelRecord& channel, const gate::Policy& policy) {

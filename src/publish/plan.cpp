@@ -175,7 +175,7 @@ registry::PlanDigest digest_of(const Plan& plan) {
   Json json{{"schema", "quarry.publish-plan/1"}, {"directory", plan.directory},
             {"channel", plan.channel},           {"files", files},
             {"commit", origin.commit},           {"repository", origin.repository}};
-  return registry::PlanDigest(sha256(json.dump()));
+  return registry::PlanDigest(sha256(json::text(json)));
 }
 
 Result<Plan> finish(ObjectReader& store, Plan plan, const sys::Timestamp& now, std::int64_t replace_before_us,

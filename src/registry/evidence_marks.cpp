@@ -29,7 +29,8 @@ std::vector<SetDigest> named_sets(const EvidenceRecord& record) {
 Result<void> say_that_all_is_marked(ObjectStore& store) {
   store::PutOptions options;
   options.content_type = "application/json";
-  TRY_DO(store.put(std::string(k_marked), content::Rope::literal(Json{{"schema", k_marked_schema}}.dump()), options));
+  TRY_DO(
+      store.put(std::string(k_marked), content::Rope::literal(json::text(Json{{"schema", k_marked_schema}})), options));
   return {};
 }
 

@@ -1,4 +1,5 @@
 #include "registry/fields.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -9,7 +10,7 @@
 namespace quarry::registry {
 
 namespace {
-std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dumped(const Json& value) { return json::lossy_text(value); }
 
 void append_quoted(std::string& out, std::string_view text) {
   bool as_it_is = true; // without an early end, so that the compiler can look at several bytes at once
@@ -228,7 +229,7 @@ std::string Reader::unknown() const {
   Json rest = Json::object();
   for (auto member : object_)
     if (!is_known(member.key())) rest[std::string(member.key())] = member.json();
-  return rest.empty() ? std::string() : rest.dump();
+  return rest.empty() ? std::string() : json::text(rest);
 }
 
 } // namespace quarry::registry

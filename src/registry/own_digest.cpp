@@ -1,5 +1,6 @@
 #include "registry/own_digest.hpp"
 
+#include "base/json.hpp"
 #include "digest/sha256.hpp"
 #include "registry/flat_json.hpp"
 #include "registry/record_text.hpp"
@@ -10,7 +11,7 @@
 namespace quarry::registry {
 
 namespace {
-std::string bytes_of(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string bytes_of(const Json& object) { return json::lossy_text(object); }
 
 Unexpected altered(std::string_view what, std::string_view why) {
   return fail(ErrorKind::corrupt, "R011", fmt::format("{} was altered: {}", what, why),

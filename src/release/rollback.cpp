@@ -171,7 +171,7 @@ struct Undoing {
               {"promoted", stored.digest},
               {"to", pattern.to.store ? pattern.to.locator + " " + pattern.to.prefix : ""},
               {"channels", std::move(channels)}};
-    all.digest = registry::PlanDigest(sha256(json.dump()));
+    all.digest = registry::PlanDigest(sha256(json::text(json)));
     return all;
   }
 

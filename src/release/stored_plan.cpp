@@ -94,7 +94,7 @@ std::string to_json(const StoredPlan& plan) {
                         {"moves", channel.moves}});
   Json json{{"schema", k_plan_schema}, {"source", plan.source}, {"pattern", plan.pattern}, {"channels", channels}};
   if (!plan.flags.empty()) json[k_flags] = plan.flags; // a plan of an older program keeps its digest
-  return json.dump();
+  return json::text(json);
 }
 
 const StoredChannel* channel_of(const StoredPlan& plan, const std::string& name) {

@@ -112,7 +112,7 @@ std::string to_json(const Plan& plan) {
   };
   Json json{{"schema", "quarry.retain-plan/1"},  {"rules", plan.rules},       {"grace_us", plan.grace_us},
             {"tombstone", sets(plan.tombstone)}, {"purge", sets(plan.purge)}, {"restore", sets(plan.restore)}};
-  return json.dump();
+  return json::text(json);
 }
 
 std::uint64_t Entry::bytes() const {

@@ -80,13 +80,13 @@ void Journal::begin(const JournalEntry& entry) {
             {"sha256", entry.sha256},      {"headers", entry.headers},     {"size", entry.size},
             {"part_size", entry.part_size}};
   static_cast<void>(file_.truncate(0));
-  static_cast<void>(file_.write(head.dump() + "\n"));
+  static_cast<void>(file_.write(json::text(head) + "\n"));
 }
 
 void Journal::add(unsigned number, const JournalPart& part) {
   Json line{{"part", number}, {"etag", part.etag}, {"crc64nvme", part.crc64nvme}, {"size", part.size}};
   std::lock_guard lock(*mutex_);
-  static_cast<void>(file_.write(line.dump() + "\n"));
+  static_cast<void>(file_.write(json::text(line) + "\n"));
 }
 
 void Journal::remove() { static_cast<void>(sys::remove_file(path_)); }

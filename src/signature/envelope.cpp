@@ -33,7 +33,7 @@ std::string statement(const Subject& subject) {
              Json::array({{{"name", fmt::format("{}/{}.json", subject.kind, hex)}, {"digest", {{"sha256", hex}}}}})},
             {"predicateType", fmt::format("urn:quarry:{}:1", subject.kind)},
             {"predicate", {{"record", hex}}}};
-  return json.dump();
+  return json::text(json);
 }
 
 std::string pre_authentication_encoding(std::string_view payload) {
@@ -47,7 +47,7 @@ std::string envelope(const Subject& subject, const Ed25519PrivateKey& key) {
   Json json{{"payload", base64(payload)},
             {"payloadType", k_payload_type},
             {"signatures", Json::array({{{"keyid", key.public_key().id()}, {"sig", base64(bytes)}}})}};
-  return json.dump();
+  return json::text(json);
 }
 
 bool verifies(std::string_view envelope_json, const Subject& subject, const Ed25519PublicKey& key) {

@@ -113,7 +113,7 @@ std::string canonical_suite(const SuiteDefinition& suite) {
   if (suite.min_passed != 1) json["min_passed"] = suite.min_passed;
   if (suite.shards != 1) json["shards"] = suite.shards;
   if (suite.deadline_ms != 0) json["deadline_ms"] = suite.deadline_ms;
-  return json.dump();
+  return json::text(json);
 }
 
 Result<std::optional<SuiteDefinition>> find_suite(const Resources& resources, const std::string& named) {

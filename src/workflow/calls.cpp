@@ -108,7 +108,7 @@ void add_json_inputs(const nlohmann::json& inputs, const Masked& masked, PlacedS
   for (const auto& [name, value] : inputs.items()) {
     auto offset = exact ? script.scalar.text.find("\"" + name + "\"") : std::string::npos;
     Argument argument{unmask(name, masked), {}, script.places.at(offset == std::string::npos ? 0 : offset)};
-    argument.value = unmask(value.is_string() ? value.get<std::string>() : value.dump(), masked);
+    argument.value = unmask(value.is_string() ? value.get<std::string>() : json::text(value), masked);
     if (value.is_number()) argument.kind = Node::Kind::number;
     if (value.is_boolean()) argument.kind = Node::Kind::boolean;
     if (argument.name.find("${{") != std::string::npos) call.inputs_unknown = true;

@@ -1,5 +1,6 @@
 #include "artifact/tarball.hpp"
 #include "base/codes.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
@@ -161,7 +162,8 @@ Result<void> write_tarball_page(const std::string& directory, Findings& findings
                         "remove it, and the next tarball writes it"});
     return {};
   }
-  return sys::write_file(page, index::listing_page("Tarballs", std::move(entries), index::Parent::none, files.dump()));
+  return sys::write_file(page,
+                         index::listing_page("Tarballs", std::move(entries), index::Parent::none, json::text(files)));
 }
 
 /// The archives of a run that the tarball can take, as they are, in a directory.

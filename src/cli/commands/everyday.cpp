@@ -1,3 +1,4 @@
+#include "base/json.hpp"
 #include "cli/codes.hpp"
 #include "cli/commands.hpp"
 #include "cli/docs.hpp"
@@ -78,7 +79,7 @@ Result<int> print_sbom(Context& context) {
                 {"version", 1},
                 {"metadata", {{"component", std::move(program)}}},
                 {"components", std::move(inside)}};
-  context.out.data(document.dump(2) + "\n");
+  context.out.data(json::text(document, 2) + "\n");
   context.out.set_schema(""); // CycloneDX says what it is itself
   context.out.document(document);
   return 0;

@@ -1,6 +1,7 @@
 // configure_multi_arch_ci: what a run of CI builds and tests. The decisions are matrix::plan_ci's; this file reads what
 // a job knows, and writes what its workflow reads.
 #include "artifact/topology.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/compat/ci_changes.hpp"
 #include "cli/compat/ci_families.hpp"
@@ -261,11 +262,11 @@ Result<int> configure_ci(Context& context, const Arguments& arguments) {
     auto name = fmt::format("{}_build_config", platform);
     const auto* build = build_on(run, platform);
     document[name] = build ? build_json(written, *build) : Json("");
-    lines.emplace_back(name, build ? document[name].dump() : "");
+    lines.emplace_back(name, build ? json::text(document[name]) : "");
   }
   lines.emplace_back("test_type", run.test_type);
-  lines.emplace_back("linux_test_labels", Json(run.linux_tests).dump());
-  lines.emplace_back("windows_test_labels", Json(run.windows_tests).dump());
+  lines.emplace_back("linux_test_labels", json::text(run.linux_tests));
+  lines.emplace_back("windows_test_labels", json::text(run.windows_tests));
   for (const auto& [name, value] : lines) {
     context.out.data(fmt::format("{}={}\n", name, value));
     if (!document.contains(name)) document[name] = value;

@@ -65,11 +65,11 @@ Result<FamilyOverrides> family_overrides(const Context& context) {
       if (!platforms.is_object()) continue; // overlay_families() names it
       for (auto& [platform, fields] : platforms.items()) {
         if (!fields.is_object() || !fields.contains(k_test_labels)) continue;
-        out.test_labels[family + "." + platform] = fields[std::string(k_test_labels)].dump();
+        out.test_labels[family + "." + platform] = json::text(fields[std::string(k_test_labels)]);
         fields.erase(std::string(k_test_labels));
       }
     }
-  out.table = table.dump();
+  out.table = json::text(table);
   return out;
 }
 

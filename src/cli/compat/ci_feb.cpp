@@ -1,4 +1,5 @@
 // configure_ci of February: the matrix of families and variants for each platform, and whether anything is built.
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/compat/ci_changes.hpp"
 #include "cli/compat/frameworks.hpp"
@@ -252,7 +253,7 @@ Json row_of_all(const std::vector<const matrix::Family*>& families, const Platfo
     names.push_back(family->name);
   }
   auto row = variant_fields(variant);
-  row["matrix_per_family_json"] = info.dump();
+  row["matrix_per_family_json"] = json::text(info);
   row["dist_amdgpu_families"] = text::join(names, ";");
   row["expect_failure"] = variant.expected_failure;
   row["artifact_group"] = "multi-arch-" + (variant.suffix.empty() ? "release" : variant.suffix);
@@ -343,7 +344,7 @@ Result<int> configure_february(Context& context, const Arguments& arguments) {
   document["test_type"] = amount.tests;
   std::vector<std::pair<std::string, std::string>> lines;
   for (const auto* name : {"linux_variants", "linux_test_labels", "windows_variants", "windows_test_labels"})
-    lines.emplace_back(name, outputs[name].dump());
+    lines.emplace_back(name, json::text(outputs[name]));
   lines.emplace_back("enable_build_jobs", amount.builds ? "true" : "false");
   lines.emplace_back("test_type", amount.tests);
   for (const auto& [name, value] : lines) context.out.data(fmt::format("{}={}\n", name, value));

@@ -1,5 +1,6 @@
 #include "cli/compat/frameworks.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/compat/ci_families.hpp"
 #include "cli/compat/script.hpp"
@@ -70,7 +71,7 @@ Result<int> print_matrix(Context& context, const std::vector<std::pair<std::stri
   std::vector<std::pair<std::string, std::string>> lines;
   Json document;
   for (const auto& [name, value] : outputs) {
-    lines.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+    lines.emplace_back(name, value.is_string() ? value.get<std::string>() : json::text(value));
     context.out.data(fmt::format("{}={}\n", name, lines.back().second));
     document[name] = value;
   }
