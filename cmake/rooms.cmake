@@ -1,8 +1,11 @@
 # The house: one static library per room, and stairs that only go down.
 #
-#   add_room(name FLOOR n [COLD] [BYTES] [FUZZED] USES room... [LIBRARIES external...])
+#   add_room(name FLOOR n [COLD | HOT file...] [BYTES] [FUZZED] USES room... [LIBRARIES external...])
 #
-# COLD: prints or waits for stores, so its speed does not matter.
+# Release builds use -O2 for the code that the figures of docs/performance.md depend on, and -Og, which takes the
+# compiler half the time, for all other code:
+# COLD: no file of the room needs -O2: with -Og the figures are the same.
+# HOT: only these files of the room need it (names below the room's directory, without `.cpp`).
 # BYTES: goes through all bytes of files, so tests wait for it.
 # FUZZED: a fuzzer runs most of the room.
 #
@@ -12,7 +15,7 @@
 set_property(GLOBAL PROPERTY QUARRY_ROOMS "")
 
 function(add_room name)
-  cmake_parse_arguments(ROOM "COLD;BYTES;FUZZED" "FLOOR" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD;BYTES;FUZZED" "FLOOR" "HOT;USES;LIBRARIES" ${ARGN})
   get_property(rooms GLOBAL PROPERTY QUARRY_ROOMS)
   foreach(used IN LISTS ROOM_USES)
     if(NOT used IN_LIST rooms)
@@ -37,32 +40,44 @@ function(add_room name)
     file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp" "")
     set(sources "${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp")
   endif()
-  add_library(${name} STATIC ${sources})
-  if(QUARRY_UNITY)
-    # Compiles up to 32 files as one: each header is read, and each template made, once for all of them (HACKING.md). Files
-    # of a room therefore share their anonymous namespace: a name that two of them define is one definition too many.
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
-    # g++ takes a type in the anonymous namespace of an included file for one that a header has.
-    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-    # Up to 1.5 GB g++ does not look for memory that it could use again: 3 to 10 % of its time, for 0.3 GB more.
-    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1500000>)
+  set(targets ${name})
+  set(optimised ${name})
+  if(ROOM_COLD)
+    set(optimised "")
+  elseif(ROOM_HOT AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    list(TRANSFORM ROOM_HOT REPLACE "(.+)" "${directory}/\\1.cpp" OUTPUT_VARIABLE hot)
+    list(REMOVE_ITEM sources ${hot})
+    add_library(${name}_hot OBJECT ${hot})
+    list(APPEND sources $<TARGET_OBJECTS:${name}_hot>)
+    list(APPEND targets ${name}_hot)
+    set(optimised ${name}_hot)
   endif()
-  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/generated")
+  set_property(GLOBAL APPEND PROPERTY QUARRY_OPTIMISED ${optimised})
+  add_library(${name} STATIC ${sources})
+  foreach(target IN LISTS targets)
+    if(QUARRY_UNITY)
+      # Compiles up to 40 files as one: each header is read, and each template made, once for all of them (HACKING.md).
+      # Files of a room therefore share their anonymous namespace: a name that two of them define is one too many.
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 40)
+      # g++ takes a type in the anonymous namespace of an included file for one that a header has.
+      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+      # Up to 1.5 GB g++ does not look for memory that it could use again: 3 to 10 % of its time, for 0.3 GB more.
+      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1500000>)
+    endif()
+    if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT target IN_LIST optimised)
+      target_compile_options(${target} PRIVATE -Og)
+    endif()
+    target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/generated")
+    target_link_libraries(${target} PUBLIC ${ROOM_USES} ${ROOM_LIBRARIES} fmt_static Threads::Threads)
+  endforeach()
   if(QUARRY_FUZZ AND ROOM_FUZZED)
     # The room reports which edges were taken. That is a fourth of its compile time, so no other room does.
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
-  endif()
-  if(NOT ROOM_COLD)
-    set_property(GLOBAL APPEND PROPERTY QUARRY_HOT_ROOMS ${name})
-  endif()
-  if(ROOM_COLD AND CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_options(${name} PRIVATE -Og) # half of the CPU time of -O2 (HACKING.md)
   endif()
   if(QUARRY_SANITIZE AND NOT ROOM_BYTES AND NOT (QUARRY_FAST_FUZZERS AND ROOM_FUZZED))
     # A third of the compile time with sanitizers (6 CPU seconds instead of 20 for `elf`, which is optimised for its tests).
     target_compile_options(${name} PRIVATE -O0)
   endif()
-  target_link_libraries(${name} PUBLIC ${ROOM_USES} ${ROOM_LIBRARIES} fmt_static Threads::Threads)
   if(QUARRY_TESTS AND tests)
     add_executable(${name}_test ${tests})
     # Optimising tests costs three quarters of their compile time (nine tenths with sanitizers) and saves none of ours.
