@@ -9,15 +9,19 @@ namespace quarry::index {
 
 namespace {
 
+constexpr auto is_escaped = [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; };
+
 void quoted(std::string& out, std::string_view text) {
   out += '"';
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<int>(c));
+  for (auto at = text.begin(); at != text.end();) {
+    auto end = std::find_if(at, text.end(), is_escaped); // digests and URLs, half of a page, are one run each
+    out.append(at, end);
+    if (end == text.end()) break;
+    if (*end == '"' || *end == '\\')
+      (out += '\\') += *end;
     else
-      out += c;
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<int>(*end));
+    at = end + 1;
   }
   out += '"';
 }

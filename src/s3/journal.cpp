@@ -86,7 +86,7 @@ void Journal::begin(const JournalEntry& entry) {
 void Journal::add(unsigned number, const JournalPart& part) {
   Json line{{"part", number}, {"etag", part.etag}, {"crc64nvme", part.crc64nvme}, {"size", part.size}};
   std::lock_guard lock(*mutex_);
-  static_cast<void>(file_.write(json::text(line) + "\n"));
+  static_cast<void>(file_.write(json::lossy_text(line) + "\n")); // an ETag may be any bytes
 }
 
 void Journal::remove() { static_cast<void>(sys::remove_file(path_)); }
