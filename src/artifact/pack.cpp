@@ -72,7 +72,7 @@ Result<Packed> write_archive(const Job& job, const std::string& path, sys::File&
       case_rule_of(*job.item));
   TRY_DO(write_members(tar, job));
   TRY_DO(compressor->finish());
-  TRY_DO(tar.check_readable({size, options.max_ratio}));
+  TRY_DO(tar.check_readable({.archive_bytes = size, .ratio = options.max_ratio}));
   return Packed{
       job.item->name,     std::string(path::basename(path)), size, job.tree.files, job.tree.bytes, hasher.finish(),
       job.tree.case_pairs};

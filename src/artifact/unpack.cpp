@@ -28,7 +28,7 @@ public:
 };
 
 tar::Limits limits_for(const SourceItem& item, std::uint64_t archive_bytes, const UnpackOptions& options) {
-  auto limits = tar::Limits::for_archive({archive_bytes, options.max_ratio});
+  auto limits = tar::Limits::for_archive({.archive_bytes = archive_bytes, .ratio = options.max_ratio});
   limits.case_rule = case_rule_of(item);
   return limits;
 }

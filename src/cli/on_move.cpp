@@ -63,7 +63,7 @@ Result<int> tell_what_moved(Context& context, const Arguments& arguments, const 
                 {"store", redact::without_credentials(store.describe())},
                 {"who", who(context)},
                 {"move", moved.document}};
-  TRY_DO(sys::write_file(file, json::text(document, 2) + "\n"));
+  TRY_DO(sys::write_file(file, json::pretty(document)));
   int code = 0;
   for (const auto& command : commands) {
     auto failed = run_hook(context, command, file);

@@ -52,7 +52,8 @@ Result<Sdist> read_sdist(const std::string& file_name, const content::Rope& byte
   if (!file_name.ends_with(".tar.gz")) return unsupported_sdist(file_name, "it is not a .tar.gz");
   Sdist sdist{file_name, {}};
   SdistCollector collector(sdist);
-  tar::Reader reader(collector, file_name, tar::Limits::for_archive({bytes.size(), tar::k_tar_ratio_max}));
+  tar::Reader reader(collector, file_name,
+                     tar::Limits::for_archive({.archive_bytes = bytes.size(), .ratio = tar::k_tar_ratio_max}));
   TRY_DO(codec::decompress(bytes, codec::Compression::gzip,
                            [&](std::span<const std::byte> part) { return reader.feed(part); }),
          "while reading " + file_name);

@@ -63,7 +63,8 @@ private:
 Result<std::string> pkg_info_of_tar(const std::string& path) {
   TRY(auto rope, content::Rope::file(path));
   PkgInfoFinder finder{std::string(path::basename(path))};
-  tar::Reader reader(finder, path, tar::Limits::for_archive({rope.size(), tar::k_tar_ratio_max}));
+  tar::Reader reader(finder, path,
+                     tar::Limits::for_archive({.archive_bytes = rope.size(), .ratio = tar::k_tar_ratio_max}));
   TRY_DO(codec::decompress(rope, codec::Compression::gzip,
                            [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
   TRY_DO(reader.finish());

@@ -152,7 +152,8 @@ Result<Entries> read_tar(const Rope& packed, const std::string& name, Compressio
                          const ReadOptions& options) {
   TRY(auto spool, content::Spool::create(options.spool_directory));
   Lister lister(*spool);
-  tar::Reader reader(lister, name, tar::Limits::for_archive({packed.size(), tar::k_tar_ratio_max}));
+  tar::Reader reader(lister, name,
+                     tar::Limits::for_archive({.archive_bytes = packed.size(), .ratio = tar::k_tar_ratio_max}));
   TRY_DO(codec::decompress(packed, compression, {options.workers, nullptr},
                            [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }),
          "while reading " + name);

@@ -119,7 +119,7 @@ std::set<std::string> moved_since(const State& shown, const Halves& halves) {
 
 State state_after(const State& shown, const Halves& halves, const std::set<std::string>& moved) {
   State next{true, digests_of(halves.own), digests_of(halves.base), shown.moves + 1, {}, shown.slash_keys, false};
-  if (shown.readable) next.recent = shown.recent.after(next.moves, {moved, {}});
+  if (shown.readable) next.recent = shown.recent.after(next.moves, {.projects = moved, .more_than_once = {}});
   return next;
 }
 

@@ -72,8 +72,9 @@ struct MergedAll {
 ///   - looks; each is at both directories: once before the first round (only at the base index if that is empty), up to
 ///     twice at the beginning of each round, once for each batch, once if it removed something, and once at its end if
 ///     it wrote pages but not `pages.json`. A look lists the seals and the history, and with either it reads
-///     `distribution.json`. A round that has nothing to compare has no batch. Else a source has one batch; if more than
-///     200 of its projects are compared, one for each 64, and one more;
+///     `distribution.json`; the look that reads the projects reads it always, and with history twice. A round that has
+///     nothing to compare has no batch. Else a source has one batch; if more than 200 of its projects are compared, one
+///     for each 64, and one more;
 ///   - in each round a read of `pages.json`; if a source is empty, a head of it before the first round;
 ///   - reading their records; of a channel the view, and shards of projects that are compared or that both have;
 ///   - reading the METADATA of a wheel of each project that is compared (not if these are more than 200 of a source),

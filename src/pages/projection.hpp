@@ -99,13 +99,13 @@ enum class Extent : std::uint8_t {
 ///
 /// `moved` is the channel as the caller's own move left it: the record, and the ETag that the store gave to it. If the
 /// channel still has this ETag, its record is read but not parsed. A round costs:
-///   - one read of the state object and one of the view, and two reads per ledger entry since the last state;
+///   - one read of the state object, and two reads per ledger entry since the last state;
 ///   - a read of the channel record at its beginning, for each batch, after removals, and at its end if pages were
-///     written but no state;
+///     written but no state; with each record that names another view than the one before, also a read of that view;
 ///   - for each project that is compared up to four reads of shards, and one read per page and copy; if at most 200
 ///     projects are compared, also one read of METADATA for each;
-///   - two listings if every page is compared, and for each page that goes what write_pages() says; if the view names a
-///     waiver, with each read of the channel record a listing of the revocations;
+///   - two listings if every page is compared; for each stale page what write_pages() says; if the view names a waiver,
+///     with each read of the channel record a listing of the revocations;
 ///   - one read of the policy if `pages.json` does not name it, and always with `whole`.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {}, registry::Channel moved = {});

@@ -14,7 +14,7 @@ namespace quarry::pages {
 /// exist, and what that function costs. For a pointer of `quarry.distribution/1` it costs one listing more.
 Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, const std::string& directory);
 /// Returns the untested history that the pages of a directory list (registry::hide_yanked()). Costs
-/// registry::history_of(); with any history also a read of the pointer (for a `quarry.distribution/1` and a listing of
+/// registry::history_of(); with any history also a read of the pointer (for a `quarry.distribution/1` also a listing of
 /// the seals), and what hide_yanked() costs.
 Result<registry::History> listed_history(store::ObjectReader& store, const std::string& directory);
 /// Returns a token that changes with the sets and with the untested history of the directory. One listing.

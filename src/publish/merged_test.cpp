@@ -61,6 +61,26 @@ Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>
   return execute(store, plan, {k_merged_at, "tester", {}, 1, {}});
 }
 
+/// A store in which another writer replaces an object as soon as it is written for the first time, so that the writer
+/// gets no ETag.
+class ReplacedAtOnce : public FaultyStore {
+public:
+  ReplacedAtOnce(store::ObjectStore& inner, std::string key) : FaultyStore(inner), key_(std::move(key)) {}
+  Result<store::ObjectInfo> do_put(const std::string& key, const content::Rope& content,
+                                   const store::PutOptions& options) override {
+    TRY(auto info, FaultyStore::do_put(key, content, options));
+    if (key == key_ && !std::exchange(replaced_, true)) {
+      TRY_DO(inner().put(key, content::Rope::literal("{}"), {}));
+      info.etag.clear();
+    }
+    return info;
+  }
+
+private:
+  std::string key_;
+  bool replaced_ = false;
+};
+
 std::vector<std::string> projects(store::ObjectStore& store, const std::string& directory) {
   auto page = store.get(directory + "/merged/simple-json/index.html", 1 << 20);
   return page && *page ? index::read_json_page({**page, "root"})->projects : std::vector<std::string>();
@@ -136,6 +156,18 @@ TEST_F(MergedIndex, WhatIsMirroredLaterReachesEveryRunAndChannel) {
   auto again = pages::merge_all(*store_);
   EXPECT_EQ(again->pages_written + again->pages_removed, 0u);
   EXPECT_EQ(testing::violations(*store_), "");
+}
+
+TEST_F(MergedIndex, AStateThatIsReplacedAtOnceStartsTheRoundOver) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl", "numpy-2.1-py3-none-any.whl"}));
+  ReplacedAtOnce racing(*store_, k_run + "/merged/pages.json");
+  auto merged = pages::merge_directory(racing, k_run);
+  ASSERT_TRUE(merged) << render(merged.error());
+  EXPECT_GT(merged->pages_written, 2u) << "the round that was overtaken has written no page";
+  EXPECT_EQ(links(*store_, k_run, "numpy").size(), 2u);
+  EXPECT_EQ(testing::broken_copies(testing::snapshot(*store_)), "");
 }
 
 TEST_F(MergedIndex, EveryPageHasACopyAlsoWhereAnOlderProgramWroteNone) {

@@ -2,8 +2,8 @@
 // Which evidence is about which set (docs/formats/evidence.md, "What a verdict reads"): an empty object
 // `evidence/attempts/{set}/{digest}` for each set that a record names, next to the attempts to test the set, so that
 // one listing of a set finds both. Records of earlier programs may lack marks. Once `evidence/attempts/marked.json`
-// says that all records have their marks, a verdict reads only the records that are marked for its sets. Evidence that
-// names no set, or only another set with the same files, then counts for nothing.
+// says that all records have their marks, a verdict reads only the records that are marked for its sets. Such a verdict
+// does not read evidence that names no set, or only another set with the same files.
 #include "registry/attempts.hpp"
 #include "registry/registry.hpp"
 #include <map>

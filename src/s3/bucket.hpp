@@ -88,8 +88,8 @@ public:
   /// A 2xx must have an ETag header if it answers HEAD or GET of an object without a query, or PUT of an object or a
   /// part. A call with answer_may_be_error, such as a copy, needs none: its ETag is in the body. A 2xx that lacks the
   /// ETag that it must have is K020; but if its body is an <Error> that no sink took, the call fails with that error of
-  /// S3 instead. A call with answer_may_be_error fails with it whenever its body is an <Error>. An HTML page with 200
-  /// in answer to any other request passes as a success: the caller's parser fails.
+  /// S3 instead. A call with answer_may_be_error fails with it whenever its body is an <Error>. Every other HTML page
+  /// with 200, also in answer to a call with answer_may_be_error, passes as a success: the caller's parser fails.
   ///
   /// Retries: at most 6 attempts for all causes together. An attempt has no time limit while bytes move.
   ///   - Transient failures are retried with exponential backoff while the retry budget lasts (net/retry.hpp).

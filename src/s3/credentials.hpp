@@ -9,8 +9,9 @@
 //   6. the container's credential address
 //   7. the machine's metadata service, or the one that AWS_EC2_METADATA_SERVICE_ENDPOINT names (H001 if that is not a
 //      URL). Three requests: for a token, the name of the role, its keys. The source does not apply in three cases:
-//      AWS_EC2_METADATA_DISABLED=true; the first request fails or has an error status; the machine has no role (404 or
-//      an empty list). An interruption (D006) and every other failure is an error (K012, H-codes)
+//      AWS_EC2_METADATA_DISABLED=true; the first request fails, other than by an interruption, or has an error status;
+//      the machine has no role (404 or an empty list). An interruption (D006), and every other failure, is an error
+//      (K012, H-codes)
 // SSO and credential_process are not supported: a profile that has one of them and no keys fails (K012). A profile that
 // AWS_PROFILE or AWS_DEFAULT_PROFILE names, other than `default`, also fails if it gives no credentials (K012).
 //

@@ -20,8 +20,8 @@ struct Refusal {
   std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
   bool ambiguous = false;                           ///< an attempt may have written although the call failed
   /// An attempt may still write later, so an object that is unchanged when we look proves nothing. True if an attempt
-  /// was sent and got no reply; or 502 or 504, which a gateway sends; or, a PUT, a success without an ETag that is not
-  /// an HTML page (K020, bucket.hpp).
+  /// was sent and got no reply, got 502 or 504 (which a gateway sends), or was a PUT and got a success without an ETag
+  /// whose body is not an HTML page (K020, bucket.hpp).
   bool unanswered = false;
   Error error;
 };

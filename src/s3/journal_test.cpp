@@ -40,6 +40,16 @@ TEST_F(Journals, RemembersAnUploadAndItsParts) {
   EXPECT_FALSE(Journal::open(place_, "object")->entry());
 }
 
+// It comes from a header of the server.
+TEST_F(Journals, AnETagMayBeAnyBytes) {
+  auto journal = Journal::open(place_, "object");
+  journal->begin(k_entry);
+  journal->add(1, {"\xff", 7, 10});
+  journal->add(2, {"two", 7, 10});
+  journal.reset();
+  EXPECT_TRUE(Journal::open(place_, "object")->entry()->parts.contains(2));
+}
+
 // A kill or a full disk cuts a line short; the next run goes on below it.
 TEST_F(Journals, ATornLineLosesOnlyItself) {
   {

@@ -90,10 +90,10 @@ public:
 
   /// Returns what is known of an object without its bytes; nullopt if it does not exist. In s3 an object of a bucket
   /// that does not exist counts as absent, also for open(); get() and list() fail with K002. If a server hides absent
-  /// objects, head(), get() and open() of one fail: is_denied() (store/denied.hpp). Fails with K020 if an S3 server
-  /// does not say the size. Costs one HEAD request and no bytes. In s3 a HEAD that is refused may cost one more
-  /// request, a GET of one byte, and may be sent again (Bucket::call()). In the file store it costs one stat, whatever
-  /// the size of the file. The file is not read, so its ETag and digest stay unknown.
+  /// objects, head(), get() and open() of an absent object fail with an error for which is_denied() (store/denied.hpp)
+  /// is true. Fails with K020 if an S3 server does not say the size. Costs one HEAD request and no bytes. In s3 a HEAD
+  /// that is refused may cost one more request, a GET of one byte, and may be sent again (Bucket::call()). In the file
+  /// store it costs one stat, whatever the size of the file. The file is not read, so its ETag and digest stay unknown.
   Result<std::optional<ObjectInfo>> head(const std::string& key);
   /// Returns the bytes of an object, and its ETag in `etag` on success; nullopt if it does not exist. Fails with
   /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a

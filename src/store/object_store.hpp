@@ -83,7 +83,7 @@ public:
   /// attempt was a PUT or the completion of an upload, put() fails with R003 for if-match, and with R002 for if-absent
   /// if an object exists now. Any other 409 is K005 (precondition_failed) or K006 (unavailable): repeat the call. If
   /// the reply to an earlier attempt was lost, R004 may be returned instead of any of these. After R004
-  /// (outcome_unknown) the object may have been written. After any other error the object is not ours. In s3 our write
+  /// (outcome_unknown) the object may have been written. After any other error this write has left no object; in s3 it
   /// may have been there for a moment, and been replaced or removed since. A killed put leaves the old or the new
   /// state, and perhaps what remove_leftovers() removes and a journal of the upload on this machine (s3/journal.hpp). A
   /// put that was killed or failed may leave new empty directories in the file store. Costs all bytes, and:

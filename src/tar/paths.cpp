@@ -41,7 +41,7 @@ bool has_odd_component(std::string_view target) {
 }
 } // namespace
 
-Limits Limits::for_archive(const Packed& packed) {
+Limits Limits::for_archive(const PackedSize& packed) {
   const auto [archive_bytes, ratio] = packed;
   Limits limits;
   auto bound = [&](std::uint64_t most, std::uint64_t free) {

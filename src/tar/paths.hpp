@@ -18,7 +18,7 @@ enum class CaseRule : std::uint8_t {
 };
 
 /// A compressed archive, and how many times its bytes it may unpack to.
-struct Packed {
+struct PackedSize {
   std::uint64_t archive_bytes = 0, ratio = 0;
 };
 
@@ -31,7 +31,7 @@ struct Limits {
   /// The stream may have 1 GiB and `ratio` times the archive: extraction streams, so the danger is the disk's space,
   /// and 1 GiB of zeros packs to 70 kB. The rest but data may have 64 MiB and `ratio` times the archive: that costs
   /// processor time and memory.
-  static Limits for_archive(const Packed& packed);
+  static Limits for_archive(const PackedSize& packed);
 };
 
 constexpr std::uint64_t k_tar_ratio_max = 60; ///< a library of 1.3 GB with device code blanked reaches 29

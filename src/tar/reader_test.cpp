@@ -290,13 +290,14 @@ TEST(Reader, BoundsTheWorkOfFollowingLinks) {
 }
 
 TEST(Limits, FollowTheSizeOfTheArchive) {
-  auto small = Limits::for_archive({1000, 60});
+  auto small = Limits::for_archive({.archive_bytes = 1000, .ratio = 60});
   EXPECT_EQ(small.stream_bytes_max, (1ull << 30) + 60'000);
   EXPECT_EQ(small.framing_bytes_max, (64ull << 20) + 60'000);
-  auto large = Limits::for_archive({20ull << 30, 60});
+  auto large = Limits::for_archive({.archive_bytes = 20ull << 30, .ratio = 60});
   EXPECT_EQ(large.stream_bytes_max, Limits{}.stream_bytes_max);
   EXPECT_EQ(large.framing_bytes_max, Limits{}.framing_bytes_max);
-  EXPECT_EQ(Limits::for_archive({UINT64_MAX, 1'000'000}).stream_bytes_max, Limits{}.stream_bytes_max);
+  EXPECT_EQ(Limits::for_archive({.archive_bytes = UINT64_MAX, .ratio = 1'000'000}).stream_bytes_max,
+            Limits{}.stream_bytes_max);
 }
 
 TEST(Reader, PassesOnWhatItsVisitorSays) {

@@ -68,7 +68,7 @@ public:
   Result<void> finish(); ///< checks the links; two zero blocks, padded to 10,240 bytes as other tars do
   /// T008 when a reader with the bounds of Limits::for_archive(packed) would refuse what was written.
   /// After finish(), when the size of the compressed archive is known.
-  Result<void> check_readable(const Packed& packed) const;
+  Result<void> check_readable(const PackedSize& packed) const;
   const CasePairs& case_pairs() const { return paths_.case_pairs(); }
 
 private:

@@ -94,7 +94,7 @@ Result<void> Writer::symlink(const std::string& path, const std::string& target)
 }
 Result<void> Writer::directory(const std::string& path) { return member(path, Type::directory, 0, true, {}); }
 
-Result<void> Writer::check_readable(const Packed& packed) const {
+Result<void> Writer::check_readable(const PackedSize& packed) const {
   auto limits = Limits::for_archive(packed);
   if (written_ <= limits.stream_bytes_max && written_ - data_ <= limits.framing_bytes_max) return {};
   return fail(ErrorKind::invalid_argument, "T008",

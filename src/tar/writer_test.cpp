@@ -153,15 +153,15 @@ TEST_F(Extract, NeverOverwrites) {
 TEST(Writer, SaysWhatReadersWouldRefuse) {
   Writer tar(Writer::Ropes{[](const content::Rope&) -> Result<void> { return {}; }});
   ASSERT_TRUE(tar.file("zeros", content::Rope::zeros(200u << 20), false));
-  EXPECT_TRUE(tar.check_readable({15'000, 60}));
+  EXPECT_TRUE(tar.check_readable({.archive_bytes = 15'000, .ratio = 60}));
   ASSERT_TRUE(tar.file("more", content::Rope::zeros(1u << 30), false));
   ASSERT_TRUE(tar.finish());
-  auto refused = tar.check_readable({80'000, 60});
+  auto refused = tar.check_readable({.archive_bytes = 80'000, .ratio = 60});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "T008");
-  EXPECT_TRUE(tar.check_readable({80'000, 16'044})); // as its hint says
+  EXPECT_TRUE(tar.check_readable({.archive_bytes = 80'000, .ratio = 16'044})); // as its hint says
   EXPECT_NE(refused.error().hint.find("--max-ratio 16044"), std::string::npos) << refused.error().hint;
-  EXPECT_TRUE(tar.check_readable({20u << 20, 60}));
+  EXPECT_TRUE(tar.check_readable({.archive_bytes = 20u << 20, .ratio = 60}));
 }
 
 } // namespace

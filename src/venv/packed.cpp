@@ -115,7 +115,7 @@ Result<std::set<Sha256>> read_sdist(const std::string& path) {
   TRY(auto compression, codec::compression_of(path));
   Hasher hasher;
   tar::Reader reader(hasher, std::string(path::basename(path)),
-                     tar::Limits::for_archive({rope.size(), tar::k_tar_ratio_max}));
+                     tar::Limits::for_archive({.archive_bytes = rope.size(), .ratio = tar::k_tar_ratio_max}));
   TRY_DO(codec::decompress(rope, compression, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
   TRY_DO(reader.finish());
   std::set<Sha256> digests;

@@ -88,7 +88,7 @@ Result<void> remember(const std::string& directory, const Seen& now) {
   Json json{{"schema", k_seen_schema}, {"store", now.store},           {"address", now.address},
             {"channel", now.channel},  {"generation", now.generation}, {"view", now.view}};
   TRY(auto file, sys::AtomicFile::create(path_of(directory, now)));
-  TRY_DO(file.file().write(json::text(json) + "\n"));
+  TRY_DO(file.file().write(json::lossy_text(json) + "\n"));
   return file.commit_replace();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Wraps a store; its Nth call fails, loses a reply or "dies". copy_from() is false and root_page() gives nothing.
-// keys() and children() count as a listing. digest() counts as an open. Of the rest, what has no `do_` below always
-// works.
+// keys() and children() count as a listing. digest() counts as an open. All other functions without a `do_` below
+// always work.
 #include "store/object_store.hpp"
 #include <cstdlib>
 #include <fmt/core.h>
@@ -79,6 +79,9 @@ public:
     return run("list " + prefix, false, [&] { return inner_.list(prefix); });
   }
   Result<std::uint64_t> remove_leftovers(std::int64_t before_us) override { return inner_.remove_leftovers(before_us); }
+
+protected:
+  ObjectStore& inner() { return inner_; }
 
 private:
   template <class Call> auto run(std::string what, bool writes, Call call) -> decltype(call()) {
