@@ -96,7 +96,7 @@ Result<std::string> canonical(const Json& value) {
   }
 }
 
-std::string text(const Json& value, int indent) { return value.dump(indent); }
+std::string text(const Json& value) { return value.dump(); }
 std::string lossy_text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 std::string pretty(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 

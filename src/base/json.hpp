@@ -15,9 +15,9 @@ namespace json {
 Result<std::string> canonical(const Json& value);
 /// For people and files that people read: two spaces, keys sorted, a newline at the end.
 std::string pretty(const Json& value);
-/// The value in one line, or with that many spaces for each level. All its text must be UTF-8, as what parse() returns
-/// is: else the library throws. The library's own dump() would be compiled again, 8 KB of code, wherever it is called.
-std::string text(const Json& value, int indent = -1);
+/// The value in one line. All its text must be UTF-8, as what parse() returns is: else the library throws. The
+/// library's own dump() would be compiled again, 8 KB of code, wherever it is called.
+std::string text(const Json& value);
 /// As text(), for text from outside: U+FFFD replaces what is not UTF-8.
 std::string lossy_text(const Json& value);
 /// Parses the whole text; depth at most 64 (our records need 6), no key twice in an object. Failure: B002.

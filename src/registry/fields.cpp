@@ -1,6 +1,6 @@
 #include "registry/fields.hpp"
-#include "base/json.hpp"
 
+#include "base/json.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -10,15 +10,13 @@
 namespace quarry::registry {
 
 namespace {
-std::string dumped(const Json& value) { return json::lossy_text(value); }
-
 void append_quoted(std::string& out, std::string_view text) {
   bool as_it_is = true; // without an early end, so that the compiler can look at several bytes at once
   for (unsigned char c : text) as_it_is &= (c >= 0x20) & (c < 0x80) & (c != '"') & (c != '\\');
   if (as_it_is)
     out.append("\"").append(text).append("\"");
   else
-    out += dumped(Json(text));
+    out += json::lossy_text(Json(text));
 }
 } // namespace
 
@@ -40,7 +38,7 @@ void Writer::keep(const std::string& unknown) {
   if (unknown.empty()) return;
   auto kept = json::parse({unknown, "kept fields"});
   if (!kept || !kept->is_object()) return;
-  for (const auto& [key, value] : kept->items()) begin(key), text_ += dumped(value), end();
+  for (const auto& [key, value] : kept->items()) begin(key), text_ += json::lossy_text(value), end();
 }
 void Writer::text(const char* key, std::string_view value, Need) {
   if (!value.empty()) begin(key), append_quoted(text_, value), end();
@@ -49,7 +47,7 @@ void Writer::time(const char* key, const sys::Timestamp& value) { text(key, valu
 void Writer::number(const char* key, std::uint64_t value, Need need) {
   if (value != 0 || need == Need::required) begin(key), text_ += std::to_string(value), end();
 }
-void Writer::real(const char* key, double value) { begin(key), text_ += dumped(value), end(); }
+void Writer::real(const char* key, double value) { begin(key), text_ += json::lossy_text(value), end(); }
 void Writer::flag(const char* key, bool value) { begin(key), text_ += value ? "true" : "false", end(); }
 void Writer::digest(const char* key, const Sha256& value) {
   begin(key);

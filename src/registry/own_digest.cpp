@@ -11,8 +11,6 @@
 namespace quarry::registry {
 
 namespace {
-std::string bytes_of(const Json& object) { return json::lossy_text(object); }
-
 Unexpected altered(std::string_view what, std::string_view why) {
   return fail(ErrorKind::corrupt, "R011", fmt::format("{} was altered: {}", what, why),
               fmt::format("restore {} from a copy of the store, or an older version of the object", what));
@@ -37,8 +35,8 @@ bool is_as_written(std::string_view text, std::string_view digest) {
 
 std::string with_own_digest(Json object) {
   object.erase(k_own_digest);
-  object[k_own_digest] = sha256(bytes_of(object)).hex();
-  return bytes_of(object);
+  object[k_own_digest] = sha256(json::lossy_text(object)).hex();
+  return json::lossy_text(object);
 }
 
 Result<void> check_own_digest(Value document, NamedText named) {

@@ -51,8 +51,8 @@ Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 /// The capabilities of one bucket. get() is free at Amazon's endpoint of a region. Elsewhere it reads the stored
 /// record:
 ///   - a valid record: one request;
-///   - the read gets no reply, because the network failed (H-codes, but not H006), somebody interrupted it (D006), or
-///     there are no credentials: get() fails with that error, and does not probe;
+///   - the read gets no reply: the network failed (H-codes, but not H006), credentials are missing, or somebody
+///     interrupted it (D006). Then get() fails with the error of the read. It does not probe;
 ///   - the read finds no valid record, or fails in another way than those here, such as 503: it probes and stores what
 ///     it found. If storing fails, get() succeeds, and the next job probes again;
 ///   - the server refuses the read (unauthenticated, such as K003), as where it hides absent objects: it probes and

@@ -79,7 +79,7 @@ Result<int> print_sbom(Context& context) {
                 {"version", 1},
                 {"metadata", {{"component", std::move(program)}}},
                 {"components", std::move(inside)}};
-  context.out.data(json::text(document, 2) + "\n");
+  context.out.data(json::pretty(document));
   context.out.set_schema(""); // CycloneDX says what it is itself
   context.out.document(document);
   return 0;
